@@ -1,0 +1,5 @@
+//! The Promela front-end.
+
+pub mod lex;
+pub mod preprocess;
+pub mod token;
