@@ -23,39 +23,39 @@ byte inside;
 
 active [N] proctype customer()
 {
-	byte k, highest;
+        byte k, highest;
 
-	do
-	:: choosing[_pid] = true;
-	   highest = 0;
-	   for (k : 0 .. N-1) {
-	        if
-	        :: ticket[k] > highest -> highest = ticket[k]
-	        :: else
-	        fi
-	   }
-	   if
-	   :: highest >= LIMIT ->          /* too busy, come back later */
-	      choosing[_pid] = false;
-	      goto next_time
-	   :: else
-	   fi;
-	   ticket[_pid] = highest + 1;
-	   choosing[_pid] = false;
+        do
+        :: choosing[_pid] = true;
+           highest = 0;
+           for (k : 0 .. N-1) {
+                if
+                :: ticket[k] > highest -> highest = ticket[k]
+                :: else
+                fi
+           }
+           if
+           :: highest >= LIMIT ->          /* too busy, come back later */
+              choosing[_pid] = false;
+              goto next_time
+           :: else
+           fi;
+           ticket[_pid] = highest + 1;
+           choosing[_pid] = false;
 
-	   for (k : 0 .. N-1) {
-	        !choosing[k];
-	        (ticket[k] == 0
-	        || ticket[k] > ticket[_pid]
-	        || (ticket[k] == ticket[_pid] && k >= _pid))
-	   }
+           for (k : 0 .. N-1) {
+                !choosing[k];
+                (ticket[k] == 0
+                || ticket[k] > ticket[_pid]
+                || (ticket[k] == ticket[_pid] && k >= _pid))
+           }
 
-	   inside++;
-	   assert(inside == 1);
-	   inside--;
+           inside++;
+           assert(inside == 1);
+           inside--;
 
-	   ticket[_pid] = 0;
+           ticket[_pid] = 0;
 next_time:
-	   highest = 0; k = 0
-	od
+           highest = 0; k = 0
+        od
 }

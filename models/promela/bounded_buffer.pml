@@ -16,8 +16,8 @@
 #define V(s)  s++
 
 typedef Item {
-	bit owner;
-	byte number
+        bit owner;
+        byte number
 }
 
 Item ring[SLOTS];
@@ -28,34 +28,34 @@ byte mutex = 1;
 
 active [2] proctype producer()
 {
-	byte number;
+        byte number;
 
-	do
-	:: P(empty_slots);
-	   P(mutex);
-	   ring[in].owner = _pid;
-	   ring[in].number = number;
-	   in = (in + 1) % SLOTS;
-	   V(mutex);
-	   V(full_slots);
-	   number = (number + 1) % 3
-	od
+        do
+        :: P(empty_slots);
+           P(mutex);
+           ring[in].owner = _pid;
+           ring[in].number = number;
+           in = (in + 1) % SLOTS;
+           V(mutex);
+           V(full_slots);
+           number = (number + 1) % 3
+        od
 }
 
 active proctype consumer()
 {
-	byte expected[2];
-	Item item;
+        byte expected[2];
+        Item item;
 
-	do
-	:: P(full_slots);
-	   P(mutex);
-	   item.owner = ring[out].owner;
-	   item.number = ring[out].number;
-	   out = (out + 1) % SLOTS;
-	   V(mutex);
-	   V(empty_slots);
-	   assert(item.number == expected[item.owner]);
-	   expected[item.owner] = (expected[item.owner] + 1) % 3
-	od
+        do
+        :: P(full_slots);
+           P(mutex);
+           item.owner = ring[out].owner;
+           item.number = ring[out].number;
+           out = (out + 1) % SLOTS;
+           V(mutex);
+           V(empty_slots);
+           assert(item.number == expected[item.owner]);
+           expected[item.owner] = (expected[item.owner] + 1) % 3
+        od
 }

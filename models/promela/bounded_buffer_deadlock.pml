@@ -20,24 +20,24 @@ byte mutex = 1;
 
 active proctype producer()
 {
-	do
-	:: P(mutex);            /* should come after P(empty_slots) */
-	   P(empty_slots);
-	   stored++;
-	   assert(stored <= SLOTS);
-	   V(full_slots);
-	   V(mutex)
-	od
+        do
+        :: P(mutex);            /* should come after P(empty_slots) */
+           P(empty_slots);
+           stored++;
+           assert(stored <= SLOTS);
+           V(full_slots);
+           V(mutex)
+        od
 }
 
 active proctype consumer()
 {
-	do
-	:: P(full_slots);
-	   P(mutex);
-	   assert(stored > 0);
-	   stored--;
-	   V(mutex);
-	   V(empty_slots)
-	od
+        do
+        :: P(full_slots);
+           P(mutex);
+           assert(stored > 0);
+           stored--;
+           V(mutex);
+           V(empty_slots)
+        od
 }

@@ -1,4 +1,4 @@
-// expect: violation=assertion states=942 transitions=5227
+// expect: violation=assertion states=124 transitions=991
 /*
  * The MESI cache protocol (M. Papamarcos and J. Patel, 1984) for one memory
  * line, with each bus transaction as one atomic step.  `exclusive` means
@@ -23,67 +23,68 @@ bit latest;             /* the value written last, for the check only */
 
 inline write_back(k)
 {
-	if
-	:: line[k] == M -> memory = copy[k]
-	:: else
-	fi
+        if
+        :: line[k] == M -> memory = copy[k]
+        :: else
+        fi
 }
 
 active [N] proctype cache()
 {
-	byte k;
-	bool others;            /* has anybody else a copy? */
+        byte k;
+        bool others;            /* has anybody else a copy? */
 
-	do
-	:: line[_pid] != I ->                           /* read hit */
-	   assert(copy[_pid] == latest)
+        do
+        :: d_step { line[_pid] != I ->                  /* read hit */
+                assert(copy[_pid] == latest)
+           }
 
-	:: d_step { line[_pid] == I ->                  /* read miss */
-	        others = false;
-	        for (k : 0 .. N-1) {
-	                if
-	                :: k != _pid && line[k] != I ->
-	                   others = true;
-	                   write_back(k);
+        :: d_step { line[_pid] == I ->                  /* read miss */
+                others = false;
+                for (k : 0 .. N-1) {
+                        if
+                        :: k != _pid && line[k] != I ->
+                           others = true;
+                           write_back(k);
 #ifdef FIXED
-	                   line[k] = S
+                           line[k] = S
 #else
-	                   line[k] = (line[k] == E -> E : S)    /* the bug */
+                           line[k] = (line[k] == E -> E : S)    /* the bug */
 #endif
-	                :: else
-	                fi
-	        }
-	        copy[_pid] = memory;
-	        line[_pid] = (others -> S : E);
-	        others = false; k = 0
-	   }
+                        :: else
+                        fi
+                }
+                copy[_pid] = memory;
+                line[_pid] = (others -> S : E);
+                others = false; k = 0
+           }
 
-	:: d_step { (line[_pid] == M || line[_pid] == E) -> /* silent write */
-	        line[_pid] = M;
-	        copy[_pid] = !copy[_pid];
-	        latest = copy[_pid]
-	   }
+        :: d_step { (line[_pid] == M || line[_pid] == E) -> /* silent write */
+                line[_pid] = M;
+                copy[_pid] = !copy[_pid];
+                latest = copy[_pid]
+           }
 
-	:: d_step { (line[_pid] == S || line[_pid] == I) -> /* write with bus */
-	        for (k : 0 .. N-1) {
-	                if
-	                :: k != _pid ->
-	                   write_back(k);
-	                   line[k] = I;
-	                   copy[k] = 0
-	                :: else
-	                fi
-	        }
-	        line[_pid] = M;
-	        copy[_pid] = !latest;
-	        latest = copy[_pid];
-	        k = 0
-	   }
+        :: d_step { (line[_pid] == S || line[_pid] == I) -> /* write with bus */
+                for (k : 0 .. N-1) {
+                        if
+                        :: k != _pid ->
+                           write_back(k);
+                           line[k] = I;
+                           copy[k] = 0
+                        :: else
+                        fi
+                }
+                line[_pid] = M;
+                copy[_pid] = !latest;
+                latest = copy[_pid];
+                k = 0
+           }
 
-	:: d_step { line[_pid] != I ->                  /* drop the line */
-	        write_back(_pid);
-	        line[_pid] = I;
-	        copy[_pid] = 0
-	   }
-	od
+        :: d_step { line[_pid] != I ->                  /* drop the line */
+                write_back(_pid);
+                line[_pid] = I;
+                copy[_pid] = 0
+           }
+        od
 }

@@ -20,47 +20,47 @@ byte leaders;
 
 proctype node(byte position, number)
 {
-	byte n, leader;
-	chan in  = ring[position];
-	chan out = ring[(position + 1) % N];
+        byte n, leader;
+        chan in  = ring[position];
+        chan out = ring[(position + 1) % N];
 
-	out ! candidate(number);
-	do
-	:: in ? candidate(n) ->
-	   if
-	   :: n > number -> out ! candidate(n)
-	   :: n < number                        /* swallow it */
-	   :: n == number ->                    /* ours came back: we have won */
-	      leaders++;
-	      assert(leaders == 1);
-	      out ! elected(number)
-	   fi
-	:: in ? elected(leader) ->
-	   assert(leader == N);                 /* the numbers are 1..N */
-	   if
-	   :: leader != number -> out ! elected(leader)
-	   :: else                              /* the announcement is back */
-	   fi;
-	   break
-	od
+        out ! candidate(number);
+        do
+        :: in ? candidate(n) ->
+           if
+           :: n > number -> out ! candidate(n)
+           :: n < number                        /* swallow it */
+           :: n == number ->                    /* ours came back: we have won */
+              leaders++;
+              assert(leaders == 1);
+              out ! elected(number)
+           fi
+        :: in ? elected(leader) ->
+           assert(leader == N);                 /* the numbers are 1..N */
+           if
+           :: leader != number -> out ! elected(leader)
+           :: else                              /* the announcement is back */
+           fi;
+           break
+        od
 }
 
 init
 {
-	bool used[N+1];
-	byte i, k;
+        bool used[N+1];
+        byte i, k;
 
-	atomic {
-	        for (i : 0 .. N-1) {
-	                select (k : 1 .. N);
-	                do
-	                :: !used[k] -> break
-	                :: else -> k = (k % N) + 1
-	                od;
-	                used[k] = true;
-	                run node(i, k)
-	        }
-	}
-	_nr_pr == 1;
-	assert(leaders == 1)
+        atomic {
+                for (i : 0 .. N-1) {
+                        select (k : 1 .. N);
+                        do
+                        :: !used[k] -> break
+                        :: else -> k = (k % N) + 1
+                        od;
+                        used[k] = true;
+                        run node(i, k)
+                }
+        }
+        _nr_pr == 1;
+        assert(leaders == 1)
 }

@@ -12,28 +12,28 @@ byte inside;
 
 active [2] proctype user()
 {
-	bit me = _pid;
-	bit other = 1 - me;
+        bit me = _pid;
+        bit other = 1 - me;
 
 again:
-	want[me] = true;
-	do
-	:: !want[other] -> break
-	:: else ->
-	   if
-	   :: turn == me           /* insist: the other one will step back */
-	   :: else ->
-	      want[me] = false;    /* step back until it is our turn */
-	      turn == me;
-	      want[me] = true
-	   fi
-	od;
+        want[me] = true;
+        do
+        :: !want[other] -> break
+        :: else ->
+           if
+           :: turn == me           /* insist: the other one will step back */
+           :: else ->
+              want[me] = false;    /* step back until it is our turn */
+              turn == me;
+              want[me] = true
+           fi
+        od;
 
-	inside++;
-	assert(inside == 1);
-	inside--;
+        inside++;
+        assert(inside == 1);
+        inside--;
 
-	turn = other;
-	want[me] = false;
-	goto again
+        turn = other;
+        want[me] = false;
+        goto again
 }

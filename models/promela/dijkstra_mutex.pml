@@ -19,35 +19,35 @@ byte inside;
 
 active [N] proctype user()
 {
-	byte k;
+        byte k;
 idle:
-	competing[_pid] = true;
+        competing[_pid] = true;
 compete:
-	if
-	:: favourite != _pid ->
-	   claims[_pid] = false;
-	   if
-	   :: !competing[favourite] -> favourite = _pid
-	   :: else
-	   fi;
-	   goto compete
-	:: else
-	fi;
+        if
+        :: favourite != _pid ->
+           claims[_pid] = false;
+           if
+           :: !competing[favourite] -> favourite = _pid
+           :: else
+           fi;
+           goto compete
+        :: else
+        fi;
 
-	claims[_pid] = true;
-	k = 0;
-	do
-	:: k == N -> break
-	:: k < N && (k == _pid || !claims[k]) -> k++
-	:: else -> k = 0; goto compete
-	od;
+        claims[_pid] = true;
+        k = 0;
+        do
+        :: k == N -> break
+        :: k < N && (k == _pid || !claims[k]) -> k++
+        :: else -> k = 0; goto compete
+        od;
 
-	inside++;
-	assert(inside == 1);
-	inside--;
+        inside++;
+        assert(inside == 1);
+        inside--;
 
-	claims[_pid] = false;
-	competing[_pid] = false;
-	k = 0;
-	goto idle
+        claims[_pid] = false;
+        competing[_pid] = false;
+        k = 0;
+        goto idle
 }

@@ -1,4 +1,4 @@
-// expect: TODO
+// expect: violation=assertion states=32 transitions=47
 /*
  * The farmer, the wolf, the goat and the cabbage (a puzzle attributed to
  * Alcuin of York, about 800).  The boat carries the farmer and one other;
@@ -7,6 +7,8 @@
  * The assertion claims that they can never all be on the other side.  It
  * is violated on purpose: the counterexample is the solution.
  */
+mtype = { WOLF, GOAT, CABBAGE };        /* names, for printf */
+
 bool farmer, wolf, goat, cabbage;       /* false: this side, true: other */
 
 #define GOAT_EATEN     (wolf == goat && farmer != goat)
@@ -14,27 +16,26 @@ bool farmer, wolf, goat, cabbage;       /* false: this side, true: other */
 
 inline cross(passenger, name)
 {
-	passenger == farmer;
-	passenger = !passenger;
-	farmer = !farmer;
-	printf("the farmer takes %s\n", name)
+        passenger = !passenger;
+        farmer = !farmer;
+        printf("the farmer takes the %e\n", name)
 }
 
 active proctype river()
 {
-	do
-	:: atomic {
-	        if
-	        :: farmer = !farmer; printf("the farmer goes alone\n")
-	        :: wolf == farmer -> cross(wolf, "the wolf")
-	        :: goat == farmer -> cross(goat, "the goat")
-	        :: cabbage == farmer -> cross(cabbage, "the cabbage")
-	        fi;
-	        if
-	        :: GOAT_EATEN || CABBAGE_EATEN -> break         /* game over */
-	        :: else
-	        fi
-	   }
-	   assert(!(farmer && wolf && goat && cabbage))
-	od
+        do
+        :: atomic {
+                if
+                :: farmer = !farmer; printf("the farmer goes alone\n")
+                :: wolf == farmer -> cross(wolf, WOLF)
+                :: goat == farmer -> cross(goat, GOAT)
+                :: cabbage == farmer -> cross(cabbage, CABBAGE)
+                fi;
+                if
+                :: GOAT_EATEN || CABBAGE_EATEN -> break         /* game over */
+                :: else
+                fi
+           }
+           assert(!(farmer && wolf && goat && cabbage))
+        od
 }

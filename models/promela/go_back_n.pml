@@ -1,4 +1,4 @@
-// expect: holds states=432399 transitions=999131
+// expect: holds states=204519 transitions=461459
 /*
  * Go-back-N, the sliding window protocol with a receiver that accepts only
  * the next frame in order and acknowledges cumulatively (the textbook
@@ -20,51 +20,51 @@
 #define ITEMS 4
 
 chan data = [2] of { byte, byte };      /* sequence number, payload */
-chan acks = [2] of { byte };            /* next sequence number expected */
+chan acks = [1] of { byte };            /* next sequence number expected */
 
 active proctype sender()
 {
-	byte base;              /* sequence number of the oldest open frame */
-	byte item;              /* its payload */
-	byte sent;              /* open frames sent, at most WINDOW */
-	byte n;
+        byte base;              /* sequence number of the oldest open frame */
+        byte item;              /* its payload */
+        byte sent;              /* open frames sent, at most WINDOW */
+        byte n;
 
-	do
-	:: sent < WINDOW ->
-	   if
-	   :: data ! (base + sent) % MODULUS, (item + sent) % ITEMS
-	   :: skip                              /* the frame is lost */
-	   fi;
-	   sent++
-	:: sent > 0 ->                          /* time out: go back */
-	   sent = 0
-	:: acks ? n ->                          /* frames before n have arrived */
-	   n = (n + MODULUS - base) % MODULUS;  /* how many of ours is that */
-	   base = (base + n) % MODULUS;
-	   item = (item + n) % ITEMS;
-	   sent = (sent > n -> sent - n : 0);
-	   n = 0
-	od
+        do
+        :: sent < WINDOW ->
+           if
+           :: data ! (base + sent) % MODULUS, (item + sent) % ITEMS
+           :: skip                              /* the frame is lost */
+           fi;
+           sent++
+        :: sent > 0 ->                          /* time out: go back */
+           sent = 0
+        :: acks ? n ->                          /* frames before n have arrived */
+           n = (n + MODULUS - base) % MODULUS;  /* how many of ours is that */
+           base = (base + n) % MODULUS;
+           item = (item + n) % ITEMS;
+           sent = (sent > n -> sent - n : 0);
+           n = 0
+        od
 }
 
 active proctype receiver()
 {
-	byte next;              /* the sequence number to come */
-	byte expected;          /* its payload */
-	byte n, payload;
+        byte next;              /* the sequence number to come */
+        byte expected;          /* its payload */
+        byte n, payload;
 
-	do
-	:: data ? n, payload ->
-	   if
-	   :: n == next ->
-	      assert(payload == expected);
-	      next = (next + 1) % MODULUS;
-	      expected = (expected + 1) % ITEMS
-	   :: else                              /* out of order: ignore it */
-	   fi;
-	   if
-	   :: acks ! next
-	   :: skip                              /* the acknowledgement is lost */
-	   fi
-	od
+        do
+        :: data ? n, payload ->
+           if
+           :: n == next ->
+              assert(payload == expected);
+              next = (next + 1) % MODULUS;
+              expected = (expected + 1) % ITEMS
+           :: else                              /* out of order: ignore it */
+           fi;
+           if
+           :: acks ! next
+           :: skip                              /* the acknowledgement is lost */
+           fi
+        od
 }

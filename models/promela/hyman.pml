@@ -14,19 +14,19 @@ byte inside;
 
 active [2] proctype user()
 {
-	do
-	:: want[_pid] = true;
-	   do
-	   :: turn == _pid -> break
-	   :: else ->
-	      !want[1 - _pid];
-	      turn = _pid       /* the rival may be inside by now */
-	   od;
+        do
+        :: want[_pid] = true;
+           do
+           :: turn == _pid -> break
+           :: else ->
+              !want[1 - _pid];
+              turn = _pid       /* the rival may be inside by now */
+           od;
 
-	   inside++;
-	   assert(inside == 1);
-	   inside--;
+           inside++;
+           assert(inside == 1);
+           inside--;
 
-	   want[_pid] = false
-	od
+           want[_pid] = false
+        od
 }

@@ -17,40 +17,40 @@ byte inside;
 
 active [N] proctype user()
 {
-	byte me = _pid + 1;
-	byte k;
+        byte me = _pid + 1;
+        byte k;
 start:
-	busy[me] = true;
-	x = me;
-	if
-	:: y != NOBODY ->
-	   busy[me] = false;
-	   y == NOBODY;
-	   goto start
-	:: else
-	fi;
-	y = me;
-	if
-	:: x != me ->                   /* the slow path: somebody interfered */
-	   busy[me] = false;
-	   for (k : 1 .. N) {
-	        !busy[k]
-	   }
-	   k = 0;
-	   if
-	   :: y != me ->
-	      y == NOBODY;
-	      goto start
-	   :: else
-	   fi
-	:: else
-	fi;
+        busy[me] = true;
+        x = me;
+        if
+        :: y != NOBODY ->
+           busy[me] = false;
+           y == NOBODY;
+           goto start
+        :: else
+        fi;
+        y = me;
+        if
+        :: x != me ->                   /* the slow path: somebody interfered */
+           busy[me] = false;
+           for (k : 1 .. N) {
+                !busy[k]
+           }
+           k = 0;
+           if
+           :: y != me ->
+              y == NOBODY;
+              goto start
+           :: else
+           fi
+        :: else
+        fi;
 
-	inside++;
-	assert(inside == 1);
-	inside--;
+        inside++;
+        assert(inside == 1);
+        inside--;
 
-	y = NOBODY;
-	busy[me] = false;
-	goto start
+        y = NOBODY;
+        busy[me] = false;
+        goto start
 }

@@ -15,20 +15,20 @@ byte balance;
 
 proctype teller()
 {
-	byte seen, done;
+        byte seen, done;
 
-	do
-	:: done < DEPOSITS ->
-	   seen = balance;
-	   balance = seen + 1;
-	   done++
-	:: done == DEPOSITS -> break
-	od
+        do
+        :: done < DEPOSITS ->
+           seen = balance;
+           balance = seen + 1;
+           done++
+        :: done == DEPOSITS -> break
+        od
 }
 
 init
 {
-	atomic { run teller(); run teller() }
-	_nr_pr == 1;
-	assert(balance == 2 * DEPOSITS)
+        atomic { run teller(); run teller() }
+        _nr_pr == 1;
+        assert(balance == 2 * DEPOSITS)
 }

@@ -20,44 +20,44 @@ byte inside;
 
 active [N] proctype user()
 {
-	byte before;            /* the process in front of us in the queue */
-	bool released;
+        byte before;            /* the process in front of us in the queue */
+        bool released;
 
-	do
-	:: /* acquire */
-	   next[_pid] = NIL;
-	   d_step { before = tail; tail = _pid }
-	   if
-	   :: before == NIL
-	   :: else ->
-	      waiting[_pid] = true;
-	      next[before] = _pid;
-	      !waiting[_pid]
-	   fi;
-	   before = 0;
+        do
+        :: /* acquire */
+           next[_pid] = NIL;
+           d_step { before = tail; tail = _pid }
+           if
+           :: before == NIL
+           :: else ->
+              waiting[_pid] = true;
+              next[before] = _pid;
+              !waiting[_pid]
+           fi;
+           before = 0;
 
-	   inside++;
-	   assert(inside == 1);
-	   inside--;
+           inside++;
+           assert(inside == 1);
+           inside--;
 
-	   /* release */
-	   if
-	   :: next[_pid] == NIL ->
-	      d_step {          /* compare-and-swap(tail, _pid, NIL) */
-	           released = (tail == _pid);
-	           if
-	           :: released -> tail = NIL
-	           :: else
-	           fi
-	      }
-	      if
-	      :: released -> released = false
-	      :: else ->        /* a successor is just linking itself in */
-	         next[_pid] != NIL;
-	         waiting[next[_pid]] = false
-	      fi
-	   :: else ->
-	      waiting[next[_pid]] = false
-	   fi
-	od
+           /* release */
+           if
+           :: next[_pid] == NIL ->
+              d_step {          /* compare-and-swap(tail, _pid, NIL) */
+                   released = (tail == _pid);
+                   if
+                   :: released -> tail = NIL
+                   :: else
+                   fi
+              }
+              if
+              :: released -> released = false
+              :: else ->        /* a successor is just linking itself in */
+                 next[_pid] != NIL;
+                 waiting[next[_pid]] = false
+              fi
+           :: else ->
+              waiting[next[_pid]] = false
+           fi
+        od
 }

@@ -12,17 +12,17 @@ byte inside;
 
 active [2] proctype user()
 {
-	do
-	::
+        do
+        ::
 #ifdef FIXED
-	   atomic { !locked -> locked = true }
+           atomic { !locked -> locked = true }
 #else
-	   !locked;
-	   locked = true;       /* too late: the other one may be here as well */
+           !locked;
+           locked = true;       /* too late: the other one may be here as well */
 #endif
-	   inside++;
-	   assert(inside == 1);
-	   inside--;
-	   locked = false
-	od
+           inside++;
+           assert(inside == 1);
+           inside--;
+           locked = false
+        od
 }

@@ -1,4 +1,4 @@
-// expect: violation=deadlock states=801 transitions=1973
+// expect: violation=assertion states=696 transitions=1801
 /*
  * The Needham-Schroeder public key protocol (R. Needham and M. Schroeder,
  * 1978) and the attack found by G. Lowe in 1995.
@@ -31,88 +31,87 @@ mtype partner_of_alice = none;  /* whom Alice talks to */
 
 active proctype Alice()
 {
-	mtype nonce, name;
+        mtype nonce, name;
 
-	if
-	:: partner_of_alice = bob
-	:: partner_of_alice = intruder
-	fi;
-	sent ! 1, partner_of_alice, alice, nonce_a, none;
+        if
+        :: partner_of_alice = bob
+        :: partner_of_alice = intruder
+        fi;
+        sent ! 1, partner_of_alice, alice, nonce_a, none;
 end_wait:
-	delivered ? 2, eval(alice), eval(nonce_a), nonce, name;
+        delivered ? 2, eval(alice), eval(nonce_a), nonce, name;
 #ifdef LOWE
-	if
-	:: name != partner_of_alice -> goto end_stop    /* not my partner */
-	:: else
-	fi;
+        if
+        :: name != partner_of_alice -> goto end_stop    /* not my partner */
+        :: else
+        fi;
 #endif
-	sent ! 3, partner_of_alice, nonce, none, none;
+        sent ! 3, partner_of_alice, nonce, none, none;
 end_stop:
-	skip
+        skip
 }
 
 active proctype Bob()
 {
-	mtype partner, nonce;
+        mtype partner, nonce;
 
 end_wait:
-	delivered ? 1, eval(bob), partner, nonce, _;
-	if
-	:: !AGENT(partner) -> goto end_stop
-	:: else
-	fi;
+        delivered ? 1, eval(bob), partner, nonce, _;
+        if
+        :: !AGENT(partner) -> goto end_stop
+        :: else
+        fi;
 #ifdef LOWE
-	sent ! 2, partner, nonce, nonce_b, bob;
+        sent ! 2, partner, nonce, nonce_b, bob;
 #else
-	sent ! 2, partner, nonce, nonce_b, none;
+        sent ! 2, partner, nonce, nonce_b, none;
 #endif
 end_answer:
-	delivered ? 3, eval(bob), eval(nonce_b), _, _;
-	/* Bob is now sure that he talks to `partner` */
-	assert(partner != alice || partner_of_alice == bob);
+        delivered ? 3, eval(bob), eval(nonce_b), _, _;
+        /* Bob is now sure that he talks to `partner` */
+        assert(partner != alice || partner_of_alice == bob);
 end_stop:
-	skip
+        skip
 }
 
 active proctype Intruder()
 {
-	bool knows_a, knows_b;
-	byte number;                            /* the message at hand */
-	mtype key, f1, f2, f3;
-	byte kept;                              /* a message kept unread */
-	mtype kept_key, kept1, kept2, kept3;
-	mtype n;
+        bool knows_a, knows_b;
+        byte number;                            /* the message at hand */
+        mtype key, f1, f2, f3;
+        byte kept;                              /* one kept unread, 0: none */
+        mtype kept_key, kept1, kept2, kept3;
+        mtype n;
 
 end_listen:
-	do
-	:: sent ? number, key, f1, f2, f3 ->
-	   atomic {
-	        if
-	        :: key == intruder ->           /* read it */
-	           knows_a = knows_a || f1 == nonce_a || f2 == nonce_a;
-	           knows_b = knows_b || f1 == nonce_b || f2 == nonce_b
-	        :: else ->
-	           kept = number; kept_key = key;
-	           kept1 = f1; kept2 = f2; kept3 = f3
-	        fi;
-	        number = 0; key = 0; f1 = 0; f2 = 0; f3 = 0
-	   }
-	:: kept != 0 ->                         /* pass on what was kept */
-	   delivered ! kept, kept_key, kept1, kept2, kept3
-	:: atomic {                             /* pick a nonce and use it */
-	        if
-	        :: n = nonce_i
-	        :: knows_a -> n = nonce_a
-	        :: knows_b -> n = nonce_b
-	        fi;
-	        if
-	        :: delivered ! 1, bob, alice, n, none
-	        :: delivered ! 1, bob, intruder, n, none
-	        :: delivered ! 2, alice, nonce_a, n, intruder
-	        :: delivered ! 3, bob, n, none, none
-	        :: skip
-	        fi;
-	        n = 0
-	   }
-	od
+        do
+        :: sent ? number, key, f1, f2, f3 ->
+           atomic {
+                if
+                :: key == intruder ->           /* read it */
+                   knows_a = knows_a || f1 == nonce_a || f2 == nonce_a;
+                   knows_b = knows_b || f1 == nonce_b || f2 == nonce_b
+                :: else ->
+                   kept = number; kept_key = key;
+                   kept1 = f1; kept2 = f2; kept3 = f3
+                fi;
+                number = 0; key = 0; f1 = 0; f2 = 0; f3 = 0
+           }
+        :: delivered ! kept, kept_key, kept1, kept2, kept3      /* replay */
+        :: atomic {                             /* pick a nonce and use it */
+                if
+                :: n = nonce_i
+                :: knows_a -> n = nonce_a
+                :: knows_b -> n = nonce_b
+                fi;
+                if
+                :: delivered ! 1, bob, alice, n, none
+                :: delivered ! 1, bob, intruder, n, none
+                :: delivered ! 2, alice, nonce_a, n, intruder
+                :: delivered ! 3, bob, n, none, none
+                :: skip
+                fi;
+                n = 0
+           }
+        od
 }

@@ -12,18 +12,22 @@ byte inside;            /* how many processes are in the critical section */
 
 active [2] proctype user()
 {
-	pid me = _pid;
-	pid other = 1 - _pid;
+        pid me = _pid;
+        pid other = 1 - _pid;
 
-	do
-	:: want[me] = true;
-	   turn = other;
-	   (!want[other] || turn == me);
+        do
+        :: want[me] = true;
+           turn = other;
+           (!want[other] || turn == me);
 
-	   inside++;
-	   assert(inside == 1);
-	   inside--;
+           inside++;
+           assert(inside == 1);
+           inside--;
 
-	   want[me] = false
-	od
+           want[me] = false
+        od
 }
+
+#ifdef LTL      /* spin -DLTL -a: the same requirement as a formula */
+ltl exclusion { [] (inside <= 1) }
+#endif

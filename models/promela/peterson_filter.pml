@@ -18,25 +18,25 @@ byte inside;
 
 active [N] proctype user()
 {
-	byte r, k;
+        byte r, k;
 
-	do
-	:: for (r : 1 .. N-1) {
-	        room[_pid] = r;
-	        last[r] = _pid;
-	        k = 0;
-	        do      /* look at the others, one at a time */
-	        :: k == N -> break
-	        :: k < N ->
-	           (k == _pid || room[k] < r || last[r] != _pid);
-	           k++
-	        od
-	   }
+        do
+        :: for (r : 1 .. N-1) {
+                room[_pid] = r;
+                last[r] = _pid;
+                k = 0;
+                do      /* look at the others, one at a time */
+                :: k == N -> break
+                :: k < N ->
+                   (k == _pid || room[k] < r || last[r] != _pid);
+                   k++
+                od
+           }
 
-	   inside++;
-	   assert(inside == 1);
-	   inside--;
+           inside++;
+           assert(inside == 1);
+           inside--;
 
-	   room[_pid] = 0
-	od
+           room[_pid] = 0
+        od
 }

@@ -14,19 +14,19 @@ bool taken[N];          /* fork k lies to the left of philosopher k */
 
 inline take(fork)
 {
-	atomic { !taken[fork] -> taken[fork] = true }
+        atomic { !taken[fork] -> taken[fork] = true }
 }
 
 active [N] proctype philosopher()
 {
-	byte left = _pid;
-	byte right = (_pid + 1) % N;
+        byte left = _pid;
+        byte right = (_pid + 1) % N;
 
-	do
-	:: take(left);
-	   take(right);
-	   printf("philosopher %d eats\n", _pid);
-	   taken[right] = false;
-	   taken[left] = false
-	od
+        do
+        :: take(left);
+           take(right);
+           printf("philosopher %d eats\n", _pid);
+           taken[right] = false;
+           taken[left] = false
+        od
 }

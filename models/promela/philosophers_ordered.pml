@@ -15,24 +15,24 @@ bool eating[N];
 
 inline take(fork)
 {
-	atomic { !taken[fork] -> taken[fork] = true }
+        atomic { !taken[fork] -> taken[fork] = true }
 }
 
 active [N] proctype philosopher()
 {
-	byte neighbour = (_pid + 1) % N;
-	byte low  = (_pid < neighbour -> _pid : neighbour);
-	byte high = (_pid < neighbour -> neighbour : _pid);
+        byte neighbour = (_pid + 1) % N;
+        byte low  = (_pid < neighbour -> _pid : neighbour);
+        byte high = (_pid < neighbour -> neighbour : _pid);
 
-	do
-	:: take(low);
-	   take(high);
+        do
+        :: take(low);
+           take(high);
 
-	   eating[_pid] = true;
-	   assert(!eating[neighbour]);
-	   eating[_pid] = false;
+           eating[_pid] = true;
+           assert(!eating[neighbour]);
+           eating[_pid] = false;
 
-	   taken[high] = false;
-	   taken[low] = false
-	od
+           taken[high] = false;
+           taken[low] = false
+        od
 }

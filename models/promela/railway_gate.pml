@@ -23,44 +23,44 @@ byte crossing;          /* trains on the crossing */
 
 active [TRACKS] proctype train()
 {
-	byte track = _pid;
+        byte track = _pid;
 
-	do
-	:: sensor ! near(track);
-	   green[track];                        /* wait for the signal */
-	   crossing++;
-	   assert(gate == down);
-	   crossing--;
-	   sensor ! left(track)
-	od
+        do
+        :: sensor ! near(track);
+           green[track];                        /* wait for the signal */
+           crossing++;
+           assert(gate == down);
+           crossing--;
+           sensor ! left(track)
+        od
 }
 
 active proctype gate_process()
 {
-	do
-	:: gate_motor ? lower -> gate = moving; gate = down; gate_report ! down
-	:: gate_motor ? raise -> gate = moving; gate = up;   gate_report ! up
-	od
+        do
+        :: gate_motor ? lower -> gate = moving; gate = down; gate_report ! down
+        :: gate_motor ? raise -> gate = moving; gate = up;   gate_report ! up
+        od
 }
 
 active proctype controller()
 {
-	byte t, trains;
+        byte t, trains;
 
-	do
-	:: sensor ? near(t) ->
-	   if
-	   :: trains == 0 -> gate_motor ! lower; gate_report ? down
-	   :: else
-	   fi;
-	   trains++;
-	   green[t] = true
-	:: sensor ? left(t) ->
-	   green[t] = false;
-	   trains--;
-	   if
-	   :: trains == 0 -> gate_motor ! raise; gate_report ? up
-	   :: else
-	   fi
-	od
+        do
+        :: sensor ? near(t) ->
+           if
+           :: trains == 0 -> gate_motor ! lower; gate_report ? down
+           :: else
+           fi;
+           trains++;
+           green[t] = true
+        :: sensor ? left(t) ->
+           green[t] = false;
+           trains--;
+           if
+           :: trains == 0 -> gate_motor ! raise; gate_report ? up
+           :: else
+           fi
+        od
 }

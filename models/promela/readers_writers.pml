@@ -15,12 +15,12 @@
 
 inline lock(semaphore)
 {
-	atomic { semaphore -> semaphore = false }
+        atomic { semaphore -> semaphore = false }
 }
 
 inline unlock(semaphore)
 {
-	semaphore = true
+        semaphore = true
 }
 
 bool mutex = true;      /* protects `readers` */
@@ -31,36 +31,36 @@ byte reading, writing;  /* who is really at work, for the check */
 
 active [READERS] proctype reader()
 {
-	do
-	:: lock(mutex);
-	   readers++;
-	   if
-	   :: readers == 1 -> lock(resource)
-	   :: else
-	   fi;
-	   unlock(mutex);
+        do
+        :: lock(mutex);
+           readers++;
+           if
+           :: readers == 1 -> lock(resource)
+           :: else
+           fi;
+           unlock(mutex);
 
-	   reading++;
-	   assert(writing == 0);
-	   reading--;
+           reading++;
+           assert(writing == 0);
+           reading--;
 
-	   lock(mutex);
-	   readers--;
-	   if
-	   :: readers == 0 -> unlock(resource)
-	   :: else
-	   fi;
-	   unlock(mutex)
-	od
+           lock(mutex);
+           readers--;
+           if
+           :: readers == 0 -> unlock(resource)
+           :: else
+           fi;
+           unlock(mutex)
+        od
 }
 
 active [WRITERS] proctype writer()
 {
-	do
-	:: lock(resource);
-	   writing++;
-	   assert(writing == 1 && reading == 0);
-	   writing--;
-	   unlock(resource)
-	od
+        do
+        :: lock(resource);
+           writing++;
+           assert(writing == 1 && reading == 0);
+           writing--;
+           unlock(resource)
+        od
 }

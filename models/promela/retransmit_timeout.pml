@@ -26,48 +26,48 @@ byte written;           /* chunks that the receiver has written */
 
 active proctype sender()
 {
-	byte n;
+        byte n;
 
-	do
-	:: n < CHUNKS ->
-	   line_in ! chunk(n);
-	   do
-	   :: back ? ok(eval(n)) -> break       /* only this number matches */
-	   :: timeout -> line_in ! chunk(n)
-	   od;
-	   n++
-	:: else -> break
-	od;
-	assert(written == CHUNKS);
-	printf("done, %d lost\n", lost)
+        do
+        :: n < CHUNKS ->
+           line_in ! chunk(n);
+           do
+           :: back ? ok(eval(n)) -> break       /* only this number matches */
+           :: timeout -> line_in ! chunk(n)
+           od;
+           n++
+        :: else -> break
+        od;
+        assert(written == CHUNKS);
+        printf("done, %d lost\n", lost)
 }
 
 active proctype line()
 {
-	byte n;
+        byte n;
 end:
-	do
-	:: line_in ? chunk(n) ->
-	   if
-	   :: line_out ! chunk(n)
-	   :: lost < LOSSES -> lost++
-	   fi
-	od
+        do
+        :: line_in ? chunk(n) ->
+           if
+           :: line_out ! chunk(n)
+           :: lost < LOSSES -> lost++
+           fi
+        od
 }
 
 active proctype receiver()
 {
-	byte n;
+        byte n;
 end_idle:
-	do
-	:: line_out ? chunk(n) ->
-	   if
-	   :: n == written -> written++
-	   :: else -> assert(n + 1 == written)  /* a repetition */
-	   fi;
-	   if
-	   :: back ! ok(n)
-	   :: lost < LOSSES -> lost++
-	   fi
-	od
+        do
+        :: line_out ? chunk(n) ->
+           if
+           :: n == written -> written++
+           :: else -> assert(n + 1 == written)  /* a repetition */
+           fi;
+           if
+           :: back ! ok(n)
+           :: lost < LOSSES -> lost++
+           fi
+        od
 }

@@ -1,4 +1,4 @@
-// expect: holds states=801 transitions=2182
+// expect: holds states=4695 transitions=15934
 /*
  * Leader election in a one-way ring with O(n log n) messages, found by
  * D. Dolev, M. Klawe and M. Rodeh, and by G. L. Peterson (both 1982).
@@ -12,7 +12,7 @@
  * highest one.
  */
 #ifndef N
-#define N 4
+#define N 5
 #endif
 
 mtype = { first, second, winner };
@@ -22,45 +22,45 @@ byte winners;
 
 proctype node(byte position, number)
 {
-	byte value = number;    /* the value this node stands for */
-	byte near, far, n;
-	chan in  = ring[position];
-	chan out = ring[(position + 1) % N];
+        byte value = number;    /* the value this node stands for */
+        byte near, far, n;
+        chan in  = ring[position];
+        chan out = ring[(position + 1) % N];
 
 active_node:
-	out ! first(value);
-	in ? first(near);
-	if
-	:: near == value ->                     /* went all the way round */
-	   winners++;
-	   out ! winner(value);
-	   in ? winner(n);                      /* and round once more */
-	   goto finish
-	:: else
-	fi;
-	out ! second(near);
-	in ? second(far);
-	if
-	:: near > value && near > far -> value = near; goto active_node
-	:: else
-	fi;
+        out ! first(value);
+        in ? first(near);
+        if
+        :: near == value ->                     /* went all the way round */
+           winners++;
+           out ! winner(value);
+           in ? winner(n);                      /* and round once more */
+           goto finish
+        :: else
+        fi;
+        out ! second(near);
+        in ? second(far);
+        if
+        :: near > value && near > far -> value = near; goto active_node
+        :: else
+        fi;
 
-	do      /* relay */
-	:: in ? first(n) -> out ! first(n)
-	:: in ? second(n) -> out ! second(n)
-	:: in ? winner(n) -> out ! winner(n); break
-	od;
+        do      /* relay */
+        :: in ? first(n) -> out ! first(n)
+        :: in ? second(n) -> out ! second(n)
+        :: in ? winner(n) -> out ! winner(n); break
+        od;
 finish:
-	assert(n == N && winners == 1)
+        assert(n == N && winners == 1)
 }
 
 init
 {
-	byte i;
+        byte i;
 
-	atomic {        /* numbers 1..N, scattered round the ring */
-	        for (i : 0 .. N-1) {
-	                run node(i, ((i * (N-1)) % N) + 1)
-	        }
-	}
+        atomic {        /* numbers 1..N, mixed (N must be odd) */
+                for (i : 0 .. N-1) {
+                        run node(i, ((i * 2) % N) + 1)
+                }
+        }
 }

@@ -25,33 +25,33 @@ inline lock()  { atomic { mutex -> mutex = false } }
 
 active proctype barber_shop()
 {
-	do
-	:: down(customers);     /* sleeps when there is nobody */
-	   lock();
-	   waiting--;
-	   mutex = true;
-	   barber++;
-	   assert(in_shop > 0);
-	   done++
-	od
+        do
+        :: down(customers);     /* sleeps when there is nobody */
+           lock();
+           waiting--;
+           mutex = true;
+           barber++;
+           assert(in_shop > 0);
+           done++
+        od
 }
 
 active [CUSTOMERS] proctype customer()
 {
-	do
-	:: lock();
-	   if
-	   :: waiting < CHAIRS ->
-	      waiting++;
-	      assert(waiting <= CHAIRS);
-	      in_shop++;
-	      customers++;
-	      mutex = true;
-	      down(barber);
-	      down(done);
-	      in_shop--
-	   :: else ->           /* full: come back another day */
-	      mutex = true
-	   fi
-	od
+        do
+        :: lock();
+           if
+           :: waiting < CHAIRS ->
+              waiting++;
+              assert(waiting <= CHAIRS);
+              in_shop++;
+              customers++;
+              mutex = true;
+              down(barber);
+              down(done);
+              in_shop--
+           :: else ->           /* full: come back another day */
+              mutex = true
+           fi
+        od
 }

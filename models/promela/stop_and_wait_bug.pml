@@ -17,37 +17,37 @@ chan acks = [2] of { mtype };
 
 active proctype sender()
 {
-	bit current;
-	byte item;
+        bit current;
+        byte item;
 
-	do
-	:: if
-	   :: data ! current, item
-	   :: skip                              /* the frame is lost */
-	   fi;
-	   if
-	   :: acks ? ACK ->                     /* but which frame is it for? */
-	      current = 1 - current;
-	      item = (item + 1) % ITEMS
-	   :: skip                              /* time out: send it again */
-	   fi
-	od
+        do
+        :: if
+           :: data ! current, item
+           :: skip                              /* the frame is lost */
+           fi;
+           if
+           :: acks ? ACK ->                     /* but which frame is it for? */
+              current = 1 - current;
+              item = (item + 1) % ITEMS
+           :: skip                              /* time out: send it again */
+           fi
+        od
 }
 
 active proctype receiver()
 {
-	bit current, b;
-	byte item, expected;
+        bit current, b;
+        byte item, expected;
 
-	do
-	:: data ? b, item ->
-	   if
-	   :: b == current ->
-	      assert(item == expected);
-	      expected = (expected + 1) % ITEMS;
-	      current = 1 - current
-	   :: else
-	   fi;
-	   acks ! ACK
-	od
+        do
+        :: data ? b, item ->
+           if
+           :: b == current ->
+              assert(item == expected);
+              expected = (expected + 1) % ITEMS;
+              current = 1 - current
+           :: else
+           fi;
+           acks ! ACK
+        od
 }

@@ -22,30 +22,30 @@ byte inside;
 
 active [3] proctype user()
 {
-	do
-	:: flag[_pid] = AT_DOOR;
-	   ALL(flag[0] < ENTERING, flag[1] < ENTERING, flag[2] < ENTERING);
-	   flag[_pid] = ENTERING;
-	   if
-	   :: flag[0] == AT_DOOR || flag[1] == AT_DOOR || flag[2] == AT_DOOR ->
-	      flag[_pid] = GATHERING;
-	      (flag[0] == CLOSED || flag[1] == CLOSED || flag[2] == CLOSED)
-	   :: else
-	   fi;
-	   flag[_pid] = CLOSED;
-	   /* those with a lower number go first */
-	   ALL(_pid <= 0 || flag[0] < GATHERING,
-	       _pid <= 1 || flag[1] < GATHERING,
-	       true);
+        do
+        :: flag[_pid] = AT_DOOR;
+           ALL(flag[0] < ENTERING, flag[1] < ENTERING, flag[2] < ENTERING);
+           flag[_pid] = ENTERING;
+           if
+           :: flag[0] == AT_DOOR || flag[1] == AT_DOOR || flag[2] == AT_DOOR ->
+              flag[_pid] = GATHERING;
+              (flag[0] == CLOSED || flag[1] == CLOSED || flag[2] == CLOSED)
+           :: else
+           fi;
+           flag[_pid] = CLOSED;
+           /* those with a lower number go first */
+           ALL(_pid <= 0 || flag[0] < GATHERING,
+               _pid <= 1 || flag[1] < GATHERING,
+               true);
 
-	   inside++;
-	   assert(inside == 1);
-	   inside--;
+           inside++;
+           assert(inside == 1);
+           inside--;
 
-	   /* make sure that the others have seen that the door is closed */
-	   ALL(true,
-	       _pid >= 1 || flag[1] < GATHERING || flag[1] == CLOSED,
-	       _pid >= 2 || flag[2] < GATHERING || flag[2] == CLOSED);
-	   flag[_pid] = OUTSIDE
-	od
+           /* make sure that the others have seen that the door is closed */
+           ALL(true,
+               _pid >= 1 || flag[1] < GATHERING || flag[1] == CLOSED,
+               _pid >= 2 || flag[2] < GATHERING || flag[2] == CLOSED);
+           flag[_pid] = OUTSIDE
+        od
 }

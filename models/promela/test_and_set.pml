@@ -14,10 +14,10 @@
 
 inline test_and_set(old, variable)
 {
-	d_step {
-	        old = variable;
-	        variable = true
-	}
+        d_step {
+                old = variable;
+                variable = true
+        }
 }
 
 bool locked;
@@ -25,22 +25,22 @@ byte inside;
 
 active [N] proctype user()
 {
-	bool was_locked;
+        bool was_locked;
 
-	do
-	:: do
-	   :: !locked ->
-	      test_and_set(was_locked, locked);
-	      if
-	      :: was_locked               /* somebody was faster */
-	      :: else -> break
-	      fi
-	   od;
+        do
+        :: do
+           :: !locked ->
+              test_and_set(was_locked, locked);
+              if
+              :: was_locked               /* somebody was faster */
+              :: else -> break
+              fi
+           od;
 
-	   inside++;
-	   assert(inside == 1);
-	   inside--;
+           inside++;
+           assert(inside == 1);
+           inside--;
 
-	   locked = false
-	od
+           locked = false
+        od
 }

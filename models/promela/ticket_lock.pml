@@ -21,17 +21,17 @@ byte inside;
 
 active [N] proctype user()
 {
-	unsigned mine : 2;
+        unsigned mine : 2;
 
-	do
-	:: d_step { mine = next_ticket; next_ticket++ }
-	   assert(((mine - now_serving) & 3) < N);
-	   now_serving == mine;
+        do
+        :: d_step { mine = next_ticket; next_ticket++ }
+           assert(((mine - now_serving) & 3) < N);
+           now_serving == mine;
 
-	   inside++;
-	   assert(inside == 1);
-	   inside--;
+           inside++;
+           assert(inside == 1);
+           inside--;
 
-	   now_serving++
-	od
+           now_serving++
+        od
 }

@@ -1,4 +1,4 @@
-// expect: TODO
+// expect: holds states=11406 transitions=36273
 /*
  * Two-phase commit (J. Gray, 1978; B. Lampson and H. Sturgis).  The
  * coordinator asks everybody for a vote and decides to commit only when all
@@ -23,59 +23,59 @@ bool voted_no;
 
 proctype participant(byte me)
 {
-	to_participant[me] ? prepare;
-	if
-	:: to_coordinator ! yes
-	:: voted_no = true; to_coordinator ! no
-	fi;
+        to_participant[me] ? prepare;
+        if
+        :: to_coordinator ! yes
+        :: voted_no = true; to_coordinator ! no
+        fi;
 
-	if
-	:: to_participant[me] ? commit -> result[me] = committed
-	:: to_participant[me] ? abort  -> result[me] = aborted
-	fi
+        if
+        :: to_participant[me] ? commit -> result[me] = committed
+        :: to_participant[me] ? abort  -> result[me] = aborted
+        fi
 }
 
 proctype coordinator()
 {
-	mtype:message vote, decision = commit;
-	byte i, votes;
+        mtype:message vote, decision = commit;
+        byte i, votes;
 
-	for (i : 0 .. N-1) {
-	        to_participant[i] ! prepare
-	}
-	do
-	:: votes == N -> break
-	:: votes < N ->
-	   if
-	   :: to_coordinator ? vote ->
-	      votes++;
-	      if
-	      :: vote == no -> decision = abort
-	      :: else
-	      fi
-	   :: decision = abort; break           /* waited long enough */
-	   fi
-	od;
-	for (i : 0 .. N-1) {
-	        to_participant[i] ! decision
-	}
+        for (i : 0 .. N-1) {
+                to_participant[i] ! prepare
+        }
+        do
+        :: votes == N -> break
+        :: votes < N ->
+           if
+           :: to_coordinator ? vote ->
+              votes++;
+              if
+              :: vote == no -> decision = abort
+              :: else
+              fi
+           :: decision = abort; break           /* waited long enough */
+           fi
+        od;
+        for (i : 0 .. N-1) {
+                to_participant[i] ! decision
+        }
 }
 
 init
 {
-	byte i, commits, aborts;
+        byte i, commits, aborts;
 
-	atomic {
-	        run coordinator();
-	        for (i : 0 .. N-1) { run participant(i) }
-	}
-	_nr_pr == 1;
-	d_step {
-	        for (i : 0 .. N-1) {
-	                commits = commits + (result[i] == committed);
-	                aborts  = aborts  + (result[i] == aborted)
-	        }
-	}
-	assert(commits == N || aborts == N);
-	assert(commits == 0 || !voted_no)
+        atomic {
+                run coordinator();
+                for (i : 0 .. N-1) { run participant(i) }
+        }
+        _nr_pr == 1;
+        d_step {
+                for (i : 0 .. N-1) {
+                        commits = commits + (result[i] == committed);
+                        aborts  = aborts  + (result[i] == aborted)
+                }
+        }
+        assert(commits == N || aborts == N);
+        assert(commits == 0 || !voted_no)
 }

@@ -1,4 +1,4 @@
-// expect: TODO
+// expect: violation=assertion states=1511 transitions=3834
 /*
  * Two-phase commit (J. Gray, 1978) with a well-meant mistake.
  *
@@ -20,37 +20,37 @@ bool committed, aborted;        /* has anybody? */
 
 active [N] proctype participant()
 {
-	if
-	:: vote_box ! no; goto give_up
-	:: vote_box ! yes
-	fi;
+        if
+        :: vote_box ! no; goto give_up
+        :: vote_box ! yes
+        fi;
 
-	if
-	:: verdict_for[_pid] ? commit ->
-	   committed = true;
-	   goto finished
-	:: verdict_for[_pid] ? abort
-	:: skip                         /* the bug: not allowed after a yes */
-	fi;
+        if
+        :: verdict_for[_pid] ? commit ->
+           committed = true;
+           goto finished
+        :: verdict_for[_pid] ? abort
+        :: skip                         /* the bug: not allowed after a yes */
+        fi;
 give_up:
-	aborted = true;
+        aborted = true;
 finished:
-	assert(!(committed && aborted))
+        assert(!(committed && aborted))
 }
 
 active proctype coordinator()
 {
-	mtype vote, verdict = commit;
-	byte i;
+        mtype vote, verdict = commit;
+        byte i;
 
-	for (i : 1 .. N) {
-	        vote_box ? vote;
-	        if
-	        :: vote == no -> verdict = abort
-	        :: else
-	        fi
-	}
-	for (i : 0 .. N-1) {
-	        verdict_for[i] ! verdict
-	}
+        for (i : 1 .. N) {
+                vote_box ? vote;
+                if
+                :: vote == no -> verdict = abort
+                :: else
+                fi
+        }
+        for (i : 0 .. N-1) {
+                verdict_for[i] ! verdict
+        }
 }

@@ -1,1 +1,12 @@
+//! Searches: visited-state stores, search orders, limits, and their outcome.
+//!
+//! This crate sees a `Model` and nothing behind it: no language, no engine.
 
+pub mod outcome;
+pub mod search;
+mod shorten;
+pub mod store;
+
+pub use outcome::{Found, Outcome, Progress, Stop, Verdict};
+pub use search::{Options, Order, Target, check};
+pub use shorten::shorten;

@@ -43,7 +43,7 @@ impl Span {
 
 /// A position as people read it: line and column count from 1.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Location {
+pub struct Position {
     pub file: String,
     pub line: u32,
     pub column: u32,
@@ -60,15 +60,15 @@ impl Sources {
         self.files.len() as u32 - 1
     }
 
-    pub fn location(&self, span: Span) -> Location {
+    pub fn position(&self, span: Span) -> Position {
         let Some(file) = self.files.get(span.file as usize) else {
-            return Location { file: String::new(), line: 0, column: 0 };
+            return Position { file: String::new(), line: 0, column: 0 };
         };
         let line = file.line_starts.partition_point(|s| *s <= span.start);
         let line_start = file.line_starts[line - 1] as usize;
         let start = (span.start as usize).min(file.text.len());
         let column = file.text.get(line_start..start).map_or(0, |s| s.chars().count()) as u32 + 1;
-        Location { file: file.name.clone(), line: line as u32, column }
+        Position { file: file.name.clone(), line: line as u32, column }
     }
 
     /// The text of the line on which the span starts.
@@ -100,9 +100,9 @@ mod tests {
         let file = sources.add("m.pml", "ab\nä = x\n");
         let span = Span { file, start: 8, end: 9 };
         assert_eq!(sources.text(span), "x");
-        assert_eq!(sources.location(span), Location { file: "m.pml".into(), line: 2, column: 5 });
+        assert_eq!(sources.position(span), Position { file: "m.pml".into(), line: 2, column: 5 });
         assert_eq!(sources.line_text(span), "ä = x");
         let past = Span { file: 7, start: 0, end: 1 };
-        assert_eq!(sources.location(past).line, 0);
+        assert_eq!(sources.position(past).line, 0);
     }
 }

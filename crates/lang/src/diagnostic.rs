@@ -38,7 +38,7 @@ impl Diagnostic {
 
     /// `file:line:col: error: message`, the source line with a caret, the help.
     pub fn render(&self, sources: &Sources) -> String {
-        let at = sources.location(self.span);
+        let at = sources.position(self.span);
         let severity = if self.is_error() { "error" } else { "warning" };
         let mut out =
             format!("{}:{}:{}: {severity}: {}\n", at.file, at.line, at.column, self.message);

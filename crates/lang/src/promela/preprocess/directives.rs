@@ -263,7 +263,7 @@ impl Preprocessor<'_> {
         };
         let earlier = self.macros.get(&definition.name);
         if let Some(earlier) = earlier.filter(|earlier| !earlier.same_as(&definition)) {
-            let at = self.sources.location(earlier.span);
+            let at = self.sources.position(earlier.span);
             let help = match earlier.span {
                 Span::NONE => "the earlier definition is given on the command line".into(),
                 _ => format!("the earlier definition is at {}:{}", at.file, at.line),

@@ -376,10 +376,10 @@ impl Preprocessor<'_> {
         let Some(name) = lexeme.name() else { return };
         lexeme.kind = match &**name {
             "__LINE__" => {
-                LexemeKind::Number(self.sources.location(lexeme.span).line.to_string().into())
+                LexemeKind::Number(self.sources.position(lexeme.span).line.to_string().into())
             }
             "__FILE__" => {
-                let file = self.sources.location(lexeme.span).file;
+                let file = self.sources.position(lexeme.span).file;
                 LexemeKind::Text(file.replace('\\', "\\\\").replace('"', "\\\"").into())
             }
             "defined" if self.expansion.in_condition => {

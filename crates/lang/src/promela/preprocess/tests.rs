@@ -70,7 +70,7 @@ fn check_reports(text: &str, reports: &[&str], expected: &str) {
 
 fn describe(outcome: &Outcome) -> Vec<String> {
     let describe = |diagnostic: &Diagnostic| {
-        let at = outcome.sources.location(diagnostic.span);
+        let at = outcome.sources.position(diagnostic.span);
         let mark = if diagnostic.is_error() { "" } else { "~" };
         format!("{mark}{}:{}: {}", at.line, at.column, diagnostic.message)
     };
@@ -107,7 +107,7 @@ fn tokens_of_an_expansion_stand_where_the_macro_is_used() {
     let outcome = run("#define N 3\n#define f(x) x + N\n  f(y) z");
     let places: Vec<_> = outcome.tokens.iter().map(|t| outcome.sources.text(t.span)).collect();
     assert_eq!(places, ["f", "f", "f", "z", ""]);
-    assert_eq!(outcome.sources.location(outcome.tokens[2].span).column, 3);
+    assert_eq!(outcome.sources.position(outcome.tokens[2].span).column, 3);
 }
 
 #[test]
@@ -234,8 +234,8 @@ fn includes_are_read_in_place() {
         ]
     );
     assert_eq!(outcome.sources.files.len(), 4);
-    assert_eq!(outcome.sources.location(outcome.tokens[1].span).file, "a.h");
-    assert_eq!(outcome.sources.location(outcome.diagnostics[3].span).file, "d.h");
+    assert_eq!(outcome.sources.position(outcome.tokens[1].span).file, "a.h");
+    assert_eq!(outcome.sources.position(outcome.diagnostics[3].span).file, "d.h");
 }
 
 #[test]

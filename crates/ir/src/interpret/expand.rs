@@ -1,0 +1,399 @@
+//! Successors of a state: steps, with atomic sequences and rendezvous run
+//! through to the next real state.
+//!
+//! The states inside an atomic sequence or a rendezvous are never handed out,
+//! so they are explored here, depth first, on a stack of frames. Order is
+//! Spin's: youngest process first, actions of a location as they are listed.
+
+use super::execute::Outcome;
+use super::machine::{Eval, Machine};
+use crate::fault::{Fault, FaultKind};
+use crate::layout::{Layout, Shape};
+use crate::model::{Flow, Model, Sink, Step};
+use crate::source::Span;
+use crate::system::{Action, ActionIdx, Proc, Space, System};
+
+/// An atomic sequence longer than this is taken for endless.
+const MAX_ATOMIC_STEPS: usize = 1_000_000;
+/// Steps between two calls of `Sink::tick`.
+const TICK_STEPS: u32 = 4096;
+
+/// Who may move in a frame.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mode {
+    All,
+    /// Inside an atomic sequence of this process.
+    Only(usize),
+    /// Any process but the sender, and only to receive.
+    Handshake {
+        sender: usize,
+        queue: usize,
+    },
+}
+
+/// A state whose moves are being tried.
+struct Frame {
+    state: Vec<u8>,
+    mode: Mode,
+    timeout: bool,
+    /// Next process to try, counted down; and its next action.
+    pid: usize,
+    cursor: usize,
+    /// Which `unless` escape the process has run here, 0 if none.
+    escape: u32,
+    /// An action of this process has run: no `else`.
+    ran: bool,
+    /// Some action of some process has run.
+    moved: bool,
+}
+
+impl Frame {
+    fn new() -> Frame {
+        Frame {
+            state: Vec::new(),
+            mode: Mode::All,
+            timeout: false,
+            pid: 0,
+            cursor: 0,
+            escape: 0,
+            ran: false,
+            moved: false,
+        }
+    }
+
+    fn reset(&mut self, state: &[u8], mode: Mode, n_procs: usize) {
+        self.state.clear();
+        self.state.extend_from_slice(state);
+        self.mode = mode;
+        self.timeout = false;
+        self.moved = false;
+        self.rewind(n_procs);
+    }
+
+    /// Starts over with the youngest process.
+    fn rewind(&mut self, n_procs: usize) {
+        self.pid = match self.mode {
+            Mode::Only(pid) => pid + 1,
+            _ => n_procs,
+        };
+        self.next_process();
+    }
+
+    fn next_process(&mut self) {
+        self.cursor = 0;
+        self.escape = 0;
+        self.ran = false;
+    }
+}
+
+pub struct Interpreter<'s> {
+    machine: Machine<'s>,
+    frames: Vec<Frame>,
+    depth: usize,
+    steps: Vec<Step>,
+    reached: Vec<bool>,
+    ticks: u32,
+    /// The sink wants no more, but a move is still being made.
+    stopped: bool,
+}
+
+impl<'s> Interpreter<'s> {
+    pub fn new(system: &'s System, layout: &'s Layout) -> Interpreter<'s> {
+        Interpreter {
+            machine: Machine::new(system, layout),
+            frames: Vec::new(),
+            depth: 0,
+            steps: Vec::new(),
+            reached: vec![false; system.actions.len()],
+            ticks: 0,
+            stopped: false,
+        }
+    }
+
+    /// The initial state, or what went wrong while it was built.
+    pub fn initial_state(&mut self) -> Result<Vec<u8>, Box<Fault>> {
+        let machine = &mut self.machine;
+        let system = machine.system;
+        machine.state.clear();
+        machine.state.resize(machine.layout.procs_at, 0);
+        machine.shape = Shape::default();
+        machine.refresh_shape();
+        machine.span = Span::NONE;
+        machine.handshake = None;
+        machine.init(&system.globals.init, Space::Global, 0)?;
+        for start in &system.start {
+            machine.span = system.proc(start.proc).span;
+            machine.run(start.proc, &[], start.priority)?;
+        }
+        Ok(machine.state.clone())
+    }
+
+    fn push(&mut self, mode: Mode) {
+        if self.depth == self.frames.len() {
+            self.frames.push(Frame::new());
+        }
+        let n_procs = self.machine.shape.procs.len();
+        self.frames[self.depth].reset(&self.machine.state, mode, n_procs);
+        self.depth += 1;
+    }
+
+    /// Makes the top frame's state the machine's, if a move has changed it.
+    fn restore(&mut self) {
+        let frame = &self.frames[self.depth - 1];
+        self.machine.load(&frame.state);
+        self.enter_frame();
+    }
+
+    fn enter_frame(&mut self) {
+        let frame = &self.frames[self.depth - 1];
+        self.machine.timeout = frame.timeout;
+        self.machine.handshake = match frame.mode {
+            Mode::Handshake { queue, .. } => Some(queue),
+            _ => None,
+        };
+    }
+
+    fn search(&mut self, sink: &mut dyn Sink) -> Flow {
+        self.depth = 0;
+        self.steps.clear();
+        self.push(Mode::All);
+        self.enter_frame();
+        while self.depth > 0 {
+            let flow = match self.next_move(sink) {
+                Ok(Some(action)) => self.follow(action, sink),
+                Ok(None) => self.leave(sink),
+                Err(fault) => self.report(*fault, sink),
+            };
+            if flow == Flow::Stop {
+                return Flow::Stop;
+            }
+        }
+        Flow::Continue
+    }
+
+    /// Runs the next enabled action of the top frame.
+    fn next_move(&mut self, sink: &mut dyn Sink) -> Eval<Option<&'s Action>> {
+        let system = self.machine.system;
+        loop {
+            let frame = &mut self.frames[self.depth - 1];
+            if frame.cursor == 0 && !Self::next_pid(frame, &mut self.machine)? {
+                return Ok(None);
+            }
+            let pid = frame.pid;
+            self.machine.enter(pid);
+            let proc = system.proc(self.machine.proc());
+            let actions = &proc.locations[self.machine.location() as usize].actions;
+            let Some(&idx) = actions.get(frame.cursor) else {
+                frame.next_process();
+                continue;
+            };
+            frame.cursor += 1;
+            let action = system.action(idx);
+            if frame.escape > 0 && frame.escape != action.escape {
+                frame.next_process();
+                continue;
+            }
+            if self.try_action(pid, idx, action, proc, sink)? {
+                return Ok(Some(action));
+            }
+        }
+    }
+
+    /// Moves the frame on to the next process that may execute.
+    fn next_pid(frame: &mut Frame, machine: &mut Machine) -> Eval<bool> {
+        let lowest = match frame.mode {
+            Mode::Only(pid) => pid,
+            _ => 0,
+        };
+        while frame.pid > lowest {
+            frame.pid -= 1;
+            let sender =
+                matches!(frame.mode, Mode::Handshake { sender, .. } if sender == frame.pid);
+            if !sender && machine.may_execute(frame.pid)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn try_action(
+        &mut self,
+        pid: usize,
+        idx: ActionIdx,
+        action: &Action,
+        proc: &Proc,
+        sink: &mut dyn Sink,
+    ) -> Eval<bool> {
+        let frame = &mut self.frames[self.depth - 1];
+        self.machine.span = action.span;
+        self.machine.ran = frame.ran;
+        self.steps.push(Step { process: pid as u8, action: idx });
+        let outcome = self.machine.execute(&action.ops[0])?;
+        if outcome == Outcome::Blocked {
+            self.steps.pop();
+            return Ok(false);
+        }
+        let mut failed = outcome == Outcome::Failed;
+        for op in &action.ops[1..] {
+            failed |= self.machine.execute(op)? == Outcome::Failed;
+        }
+        self.reached[idx.idx()] = true;
+        if proc.deterministic && frame.ran && self.machine.handshake.is_none() {
+            let message = "two statements are enabled in a D_proctype".into();
+            let fault = Fault { kind: FaultKind::NonDeterminism, message, span: self.machine.span };
+            self.stopped |= sink.fault(fault, &self.steps) == Flow::Stop;
+        }
+        if self.machine.handshake.is_none() {
+            frame.ran = true;
+            frame.moved = true;
+        }
+        frame.escape = action.escape;
+        if failed {
+            let span = self.machine.failed;
+            let text = self.machine.system.sources.text(span);
+            let message = format!("assertion does not hold: {}", one_line(text));
+            let fault = Fault { kind: FaultKind::Assertion, message, span };
+            self.stopped |= sink.fault(fault, &self.steps) == Flow::Stop;
+        }
+        Ok(true)
+    }
+
+    /// After a move: hand out the new state, or go on inside the sequence.
+    fn follow(&mut self, action: &Action, sink: &mut dyn Sink) -> Flow {
+        if self.stopped {
+            return Flow::Stop;
+        }
+        let machine = &mut self.machine;
+        if let Some(target) = action.target {
+            machine.layout.set_location(&mut machine.state, machine.at, target.0);
+        }
+        if let Some(at) = machine.layout.last_at {
+            machine.state[at] = machine.pid as u8;
+        }
+        let pid = machine.pid;
+        if let Some(queue) = machine.handshake {
+            self.push(Mode::Handshake { sender: pid, queue });
+            self.enter_frame();
+            return Flow::Continue;
+        }
+        if action.atomic {
+            return self.follow_atomic(pid, sink);
+        }
+        let flow = sink.successor(&self.machine.state, &self.steps);
+        self.steps.pop();
+        self.restore();
+        flow
+    }
+
+    fn follow_atomic(&mut self, pid: usize, sink: &mut dyn Sink) -> Flow {
+        self.ticks += 1;
+        if self.ticks >= TICK_STEPS {
+            self.ticks = 0;
+            if sink.tick() == Flow::Stop {
+                return Flow::Stop;
+            }
+        }
+        if self.depth > MAX_ATOMIC_STEPS {
+            let message = format!("atomic sequence did not end within {MAX_ATOMIC_STEPS} steps");
+            let span = self.machine.span;
+            return self.report(Fault { kind: FaultKind::EndlessAtomic, message, span }, sink);
+        }
+        self.push(Mode::Only(pid));
+        self.enter_frame();
+        Flow::Continue
+    }
+
+    /// The top frame has no more moves.
+    fn leave(&mut self, sink: &mut dyn Sink) -> Flow {
+        let frame = &mut self.frames[self.depth - 1];
+        let (mode, moved) = (frame.mode, frame.moved);
+        if mode == Mode::All {
+            if !moved && !frame.timeout && self.machine.system.uses.timeout {
+                frame.timeout = true;
+                frame.rewind(self.machine.shape.procs.len());
+                self.machine.timeout = true;
+                return Flow::Continue;
+            }
+            self.depth -= 1;
+            return if moved { Flow::Continue } else { self.check_end(sink) };
+        }
+        let mut flow = Flow::Continue;
+        if !moved && matches!(mode, Mode::Only(_)) {
+            // The sequence blocks: its process gives up control here.
+            flow = sink.successor(&frame.state, &self.steps);
+        }
+        self.depth -= 1;
+        self.steps.pop();
+        if let (Mode::Handshake { .. }, Some(parent)) = (mode, self.depth.checked_sub(1)) {
+            let parent = &mut self.frames[parent];
+            if moved {
+                parent.ran = true;
+                parent.moved = true;
+            } else {
+                parent.escape = 0;
+            }
+        }
+        self.restore();
+        flow
+    }
+
+    /// Nothing can move: a deadlock unless every process may stay where it is.
+    fn check_end(&mut self, sink: &mut dyn Sink) -> Flow {
+        let machine = &self.machine;
+        let mut stuck = Vec::new();
+        let mut span = None;
+        for (pid, &at) in machine.shape.procs.iter().enumerate() {
+            let proc = machine.system.proc(machine.layout.proc_type(&machine.state, at));
+            let location = &proc.locations[machine.layout.location(&machine.state, at) as usize];
+            if !location.end {
+                let action = location.actions.first().map(|a| machine.system.action(*a));
+                span = span.or(action.map(|a| a.span));
+                stuck.push(format!("{} ({pid})", proc.name));
+            }
+        }
+        if stuck.is_empty() {
+            return Flow::Continue;
+        }
+        let verb = if stuck.len() == 1 { "is" } else { "are" };
+        let message = format!("invalid end state: {} {verb} stuck", stuck.join(", "));
+        let span = span.unwrap_or(Span::NONE);
+        sink.fault(Fault { kind: FaultKind::Deadlock, message, span }, &[])
+    }
+
+    /// A move of the top frame went wrong and leads nowhere.
+    fn report(&mut self, fault: Fault, sink: &mut dyn Sink) -> Flow {
+        let flow = sink.fault(fault, &self.steps);
+        self.steps.truncate(self.depth - 1);
+        self.frames[self.depth - 1].moved = true;
+        self.restore();
+        flow
+    }
+}
+
+/// A statement's text without line breaks and runs of spaces.
+pub(crate) fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+impl Model for Interpreter<'_> {
+    fn initial(&mut self, sink: &mut dyn Sink) -> Flow {
+        match self.initial_state() {
+            Ok(state) => sink.successor(&state, &[]),
+            Err(fault) => sink.fault(*fault, &[]),
+        }
+    }
+
+    fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        self.machine.load(state);
+        self.stopped = false;
+        self.search(sink)
+    }
+
+    fn hidden(&self) -> usize {
+        self.machine.layout.hidden
+    }
+
+    fn reached(&self) -> &[bool] {
+        &self.reached
+    }
+}

@@ -1,0 +1,12 @@
+//! The reference interpreter: simple and obviously right, the oracle for all
+//! other engines. It follows the search loop of Spin's verifier, so that the
+//! states it stores and the order it finds them in are Spin's.
+
+mod execute;
+mod expand;
+mod machine;
+mod walk;
+
+pub use expand::Interpreter;
+pub use machine::{MAX_CHANNELS, MAX_PROCESSES};
+pub use walk::{Taken, Walk};

@@ -1,0 +1,52 @@
+//! `Model`: what can be checked. Anything with states, successors and faults.
+
+use crate::fault::Fault;
+use crate::system::ActionIdx;
+
+/// One action of one process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Step {
+    pub process: u8,
+    pub action: ActionIdx,
+}
+
+/// Whether to go on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flow {
+    Continue,
+    Stop,
+}
+
+/// Takes what an expansion finds, in order.
+pub trait Sink {
+    /// A successor and the steps that lead to it: one, or all of an atomic sequence.
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow;
+
+    /// Something is wrong after these steps. For faults that `can_continue`,
+    /// the successor follows as if nothing had happened.
+    fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow;
+
+    /// Called now and then inside long expansions, so that limits hold.
+    fn tick(&mut self) -> Flow {
+        Flow::Continue
+    }
+}
+
+/// A transition system over byte vectors.
+pub trait Model {
+    /// The initial states, in order.
+    fn initial(&mut self, sink: &mut dyn Sink) -> Flow;
+
+    /// All successors of `state`, in a fixed order; a deadlock is a fault.
+    fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow;
+
+    /// Bytes at the front of a state that do not count for equality.
+    fn hidden(&self) -> usize {
+        0
+    }
+
+    /// For each action, whether some expansion has run it.
+    fn reached(&self) -> &[bool] {
+        &[]
+    }
+}
