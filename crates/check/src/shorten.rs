@@ -11,7 +11,7 @@ use std::time::Duration;
 pub fn shorten(
     model: &mut dyn Model,
     found: &Found,
-    time: Duration,
+    time: Option<Duration>,
     memory: u64,
     interrupt: &AtomicBool,
 ) -> Option<Found> {
@@ -22,7 +22,7 @@ pub fn shorten(
         target: Some(Target { kind: found.fault.kind, span: found.fault.span }),
         max_violations: 1,
         memory,
-        time: Some(time),
+        time,
         interrupt,
         progress: None,
     };

@@ -1,46 +1,50 @@
-use std::sync::atomic::AtomicBool;
-fn main() {
-    let args: Vec<String> = std::env::args().collect();
-    let text = std::fs::read_to_string(&args[1]).unwrap();
-    let loaded = lang::promela::load(&args[1], text, &[], &lang::promela::preprocess::FileLoader);
-    for d in &loaded.diagnostics {
-        print!("{}", d.render(&loaded.sources));
+//! The `supertrace` binary: files, flags, terminals, exit codes.
+
+mod args;
+mod check;
+mod load;
+mod progress;
+mod show;
+mod simulate;
+mod trail;
+mod units;
+
+use args::{Cli, Command};
+use clap::Parser;
+use std::process::ExitCode;
+
+/// Exit codes that scripts can rely on.
+pub mod exit {
+    pub const NO_VIOLATION: u8 = 0;
+    pub const VIOLATION: u8 = 1;
+    pub const BAD_INPUT: u8 = 2;
+    pub const STOPPED: u8 = 3;
+}
+
+fn main() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let _ = error.print();
+            return ExitCode::from(if error.use_stderr() { exit::BAD_INPUT } else { 0 });
+        }
+    };
+    let result = match &cli.command {
+        Command::Check(args) => check::run(args),
+        Command::Simulate(args) => simulate::run(args),
+        Command::Show(args) => show::run(args),
+    };
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            eprintln!("supertrace: error: {error:#}");
+            ExitCode::from(exit::BAD_INPUT)
+        }
     }
-    let Some(system) = loaded.system else { std::process::exit(2) };
-    let layout = ir::layout::Layout::new(&system);
-    let mut m = ir::interpret::Interpreter::new(&system, &layout);
-    let full = args.get(2).is_some_and(|a| a == "full" || a == "bfs");
-    let int = AtomicBool::new(false);
-    let o = check::check(
-        &mut m,
-        &check::Options {
-            order: if args.get(2).is_some_and(|a| a == "bfs") {
-                check::Order::Bfs
-            } else {
-                check::Order::Dfs
-            },
-            depth: None,
-            ignore: if full {
-                vec![ir::fault::FaultKind::Assertion, ir::fault::FaultKind::Deadlock]
-            } else {
-                vec![]
-            },
-            target: None,
-            max_violations: 1,
-            memory: 16 << 30,
-            time: None,
-            interrupt: &int,
-            progress: None,
-        },
-    );
-    println!(
-        "{} {} {:?} {:?} {:?} depth={} t={:.2}",
-        o.states,
-        o.transitions,
-        o.verdict,
-        o.stop,
-        o.violations.first().map(|v| (&v.fault.kind, &v.fault.message, v.depth)),
-        o.depth,
-        o.elapsed.as_secs_f64()
-    );
+}
+
+/// Prints to standard output; a closed pipe (`| head`) is no error.
+pub fn print(text: &str) {
+    use std::io::Write;
+    let _ = std::io::stdout().write_all(text.as_bytes());
 }

@@ -107,6 +107,8 @@ pub struct Cell {
     pub offset: u32,
     /// Not part of the state as far as equality goes.
     pub hidden: bool,
+    /// Other processes look at it.
+    pub observed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -145,8 +147,6 @@ pub struct Location {
     pub end: bool,
     pub accept: bool,
     pub progress: bool,
-    /// Named by some expression: must stay visible.
-    pub observed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -170,6 +170,8 @@ pub struct Action {
     pub text: String,
     /// Number of the statement in Spin's trail files.
     pub trail_id: u32,
+    /// Actions that a reduction has merged into this one, in order.
+    pub then: Vec<ActionIdx>,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -1,1 +1,8 @@
+//! Results for people and programs: text, JSON, traces, charts.
+//!
+//! Everything here is a pure function from a result to a string; files,
+//! terminals and exit codes belong to `cli`.
 
+pub mod check;
+pub mod text;
+pub mod trace;

@@ -77,11 +77,12 @@ impl ExactStore {
         let hash = self.hash(state);
         let Err(slot) = self.find(state, hash) else { return Insert::Visited };
         let mut slot = slot;
-        if (self.n_states + 1) * 4 > self.slots.len() as u64 * 3 {
-            if !self.grow() {
+        if self.load_exceeds(3, 4) {
+            if self.grow() {
+                slot = self.free_slot(hash);
+            } else if self.load_exceeds(19, 20) {
                 return Insert::NoRoom;
             }
-            slot = self.free_slot(hash);
         }
         let Some(place) = self.append(state) else { return Insert::NoRoom };
         self.slots[slot] = entry(hash, place);
@@ -90,26 +91,26 @@ impl ExactStore {
     }
 
     /// The state at `cursor` and the place of the next; `None` behind the last.
+    /// The place stays good while states are inserted.
     pub fn read(&self, cursor: Cursor) -> Option<(&[u8], Cursor)> {
         let mut chunk = (cursor.0 >> CHUNK_BITS) as usize;
         let mut at = (cursor.0 as usize) & (CHUNK - 1);
-        if at >= self.chunks.get(chunk)?.len().min(CHUNK) {
+        if at >= self.chunks.get(chunk)?.len() {
             chunk += 1;
             at = 0;
         }
-        let bytes = self.chunks.get(chunk)?;
-        let state = record(bytes, at);
-        let next = at + LEN_SIZE + state.len();
+        let state = record(self.chunks.get(chunk)?, at);
         // A record that fills its chunk is the only one in it.
-        let next = if next >= bytes.len() || next >= CHUNK {
-            Cursor(((chunk + 1) as u64) << CHUNK_BITS)
-        } else {
-            Cursor(((chunk as u64) << CHUNK_BITS) | next as u64)
-        };
-        Some((state, next))
+        let next = (at + LEN_SIZE + state.len()).min(CHUNK) as u64;
+        Some((state, Cursor(((chunk as u64) << CHUNK_BITS) + next)))
     }
 
-    /// Where a state that is inserted next will be.
+    /// Whether one more state would fill more than this part of the table.
+    fn load_exceeds(&self, part: u64, of: u64) -> bool {
+        (self.n_states + 1) * of > self.slots.len() as u64 * part
+    }
+
+    /// Adds a record; `None` if there is no room for it.
     fn append(&mut self, state: &[u8]) -> Option<u64> {
         let size = LEN_SIZE + state.len();
         let fits = self.chunks.last().is_some_and(|c| c.len() + size <= CHUNK);
@@ -220,6 +221,7 @@ mod tests {
         let mut store = ExactStore::new(2, u64::MAX);
         let mut set = HashSet::new();
         let mut order = Vec::new();
+        let (mut follow, mut n_read) = (Cursor::FIRST, 0);
         for i in 0..100_000u64 {
             let len = 2 + random(&mut seed) as usize % 40;
             let mut state: Vec<u8> = (0..len).map(|_| (random(&mut seed) % 4) as u8).collect();
@@ -233,7 +235,14 @@ mod tests {
             if new {
                 order.push(state);
             }
+            // A reader that keeps up with the writer sees the same.
+            while let Some((read, next)) = store.read(follow) {
+                assert_eq!(read, &order[n_read][..]);
+                n_read += 1;
+                follow = next;
+            }
         }
+        assert_eq!(n_read, order.len());
         assert_eq!(store.len(), set.len() as u64);
         let mut cursor = Cursor::FIRST;
         for state in &order {

@@ -175,16 +175,14 @@ fn changes(before: &[(String, String)], after: &[(String, String)]) -> Vec<Chang
     let mut out = Vec::new();
     for (i, (name, to)) in after.iter().enumerate() {
         // Globals and older processes keep their place in the list.
-        match before.get(i) {
-            Some((old_name, from)) if old_name == name => {
-                if from != to {
-                    out.push(Change { name: name.clone(), from: from.clone(), to: to.clone() });
-                }
-            }
-            _ if to != "0" && to != "false" => {
-                out.push(Change { name: name.clone(), from: String::new(), to: to.clone() });
-            }
-            _ => {}
+        let from = before.get(i).filter(|(old_name, _)| old_name == name).map(|(_, from)| from);
+        let changed = match from {
+            Some(from) => from != to,
+            None => to != "0" && to != "false",
+        };
+        if changed {
+            let from = from.cloned().unwrap_or_default();
+            out.push(Change { name: name.clone(), from, to: to.clone() });
         }
     }
     out

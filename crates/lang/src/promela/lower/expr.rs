@@ -142,7 +142,11 @@ impl Lowerer<'_> {
             }
             _ => Vec::new(),
         };
-        self.observed_cells.push((idx, cell.name.clone()));
+        // Any element of an array may be meant.
+        let prefix = format!("{}[", part.name);
+        for other in &mut self.system.procs[idx.idx()].frame.cells {
+            other.observed |= other.name == cell.name || other.name.starts_with(&prefix);
+        }
         Some(Place { space: Space::Local, offset: cell.offset, indices, ty: cell.ty })
     }
 
@@ -398,7 +402,8 @@ impl Lowerer<'_> {
         if !self.globals.contains_key(&name) {
             let offset = self.system.globals.size;
             self.system.globals.size += 4;
-            let cell = Cell { name: "_".into(), ty: Scalar::INT, offset, hidden: true };
+            let cell =
+                Cell { name: "_".into(), ty: Scalar::INT, offset, hidden: true, observed: false };
             self.system.globals.cells.push(cell);
             let (ty, space) = (VarType::Scalar(Scalar::INT), Space::Global);
             let variable = Variable { space, offset, ty, bound: None, value: None };

@@ -29,8 +29,6 @@ pub(super) struct Lowerer<'d> {
     /// Bodies whose automata are made when all labels are known.
     bodies: Vec<(ProcIdx, Body)>,
     remote_labels: Vec<(ProcIdx, Spanned<Name>)>,
-    /// Variables that other processes look at.
-    observed_cells: Vec<(ProcIdx, String)>,
     /// Arguments given to each `run`, to check when all types are known.
     run_counts: Vec<(ProcIdx, usize, Span)>,
     /// In a claim or formula: names are checked, nothing is executed.
@@ -59,7 +57,6 @@ pub fn lower(
         counter: Counter::default(),
         bodies: Vec::new(),
         remote_labels: Vec::new(),
-        observed_cells: Vec::new(),
         run_counts: Vec::new(),
         in_claim: false,
         uses_priority: None,

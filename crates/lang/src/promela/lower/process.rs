@@ -178,6 +178,7 @@ impl Lowerer<'_> {
             span: element.span,
             text: element.text.clone(),
             trail_id: element.id,
+            then: Vec::new(),
         })
     }
 }

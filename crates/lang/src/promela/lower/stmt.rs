@@ -249,11 +249,10 @@ impl Lowerer<'_> {
                 self.error(Diagnostic::error(option.end, "empty sequence"));
                 continue;
             };
-            if matches!(flow.el(first).node, Node::Else) {
-                if std::mem::replace(&mut else_seen, true) {
-                    let span = flow.el(first).span;
-                    self.error(Diagnostic::error(span, "more than one 'else'"));
-                }
+            let is_else = matches!(flow.el(first).node, Node::Else);
+            if is_else && std::mem::replace(&mut else_seen, true) {
+                let span = flow.el(first).span;
+                self.error(Diagnostic::error(span, "more than one 'else'"));
             }
             flow.prune_skips(seq);
             sequences.push(seq);
@@ -531,7 +530,9 @@ impl Lowerer<'_> {
         self.locals.size += 1;
         let ty = ir::scalar::Scalar::BYTE;
         let name = format!("(loop at {offset})");
-        self.locals.cells.push(ir::system::Cell { name, ty: ty.clone(), offset, hidden: false });
+        let cell =
+            ir::system::Cell { name, ty: ty.clone(), offset, hidden: false, observed: false };
+        self.locals.cells.push(cell);
         Place { space: Space::Local, offset, indices: Vec::new(), ty }
     }
 

@@ -377,7 +377,9 @@ fn add_cells(
         let name = if bound.is_some() { format!("{name}[{i}]") } else { name.to_string() };
         let offset = offset + i * ty.size();
         match ty {
-            VarType::Scalar(ty) => frame.cells.push(Cell { name, ty: ty.clone(), offset, hidden }),
+            VarType::Scalar(ty) => {
+                frame.cells.push(Cell { name, ty: ty.clone(), offset, hidden, observed: false })
+            }
             VarType::Record(record) => {
                 for field in &record.fields {
                     let name = format!("{name}.{}", field.name);

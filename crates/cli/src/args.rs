@@ -1,0 +1,234 @@
+//! The command line.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Checks models of concurrent systems.
+#[derive(Parser)]
+#[command(name = "supertrace", version, about, after_help = EXAMPLES, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  supertrace check mutex.pml                 is there an assertion failure or deadlock?
+  supertrace check mutex.pml --search bfs    ... with a shortest counterexample
+  supertrace check -D N=4 --time 10m m.pml   a larger instance, at most ten minutes
+  supertrace check m.pml --trace bug.json    keep the counterexample
+  supertrace show bug.json --msc bug.svg     look at it again, as a chart
+  supertrace simulate m.pml --steps 20       one random run
+
+Exit codes: 0 no violation, 1 violation, 2 bad input or usage, 3 search stopped early.";
+
+const CHECK_EXAMPLES: &str = "\
+Examples:
+  supertrace check m.pml
+  supertrace check m.pml --search bfs --trace bug.json
+  supertrace check m.pml --ignore deadlock --all
+  supertrace check m.pml --memory 4GiB --time 10m --json
+  supertrace check m.pml --trail m.pml.trail && spin -t -p m.pml
+
+Exit codes: 0 no violation, 1 violation, 2 bad input or usage, 3 search stopped early.";
+
+const SIMULATE_EXAMPLES: &str = "\
+Examples:
+  supertrace simulate m.pml --seed 7 --steps 100
+  supertrace simulate m.pml --interactive
+  supertrace simulate m.pml --replay bug.json";
+
+#[derive(Subcommand)]
+pub enum Command {
+    /// Search all reachable states for assertion failures, deadlocks and run-time errors
+    #[command(after_help = CHECK_EXAMPLES)]
+    Check(CheckArgs),
+    /// Run a model: at random, step by step by hand, or along a trace
+    #[command(after_help = SIMULATE_EXAMPLES)]
+    Simulate(SimulateArgs),
+    /// Print a trace file, or draw it as a message sequence chart
+    Show(ShowArgs),
+}
+
+#[derive(Args)]
+pub struct ModelArgs {
+    /// The model: a Promela file (.pml)
+    pub model: PathBuf,
+
+    /// Define a macro, as in the C preprocessor
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    pub define: Vec<String>,
+}
+
+#[derive(Args)]
+pub struct CheckArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Search order
+    #[arg(long, value_enum, default_value = "dfs")]
+    pub search: Search,
+
+    /// Follow no path longer than this many transitions
+    #[arg(long, value_name = "N")]
+    pub depth: Option<usize>,
+
+    /// Violations not to report
+    #[arg(long, value_enum, value_delimiter = ',', value_name = "KIND,...")]
+    pub ignore: Vec<Ignore>,
+
+    /// Reductions: fewer states, same verdict
+    #[arg(long, value_enum, default_value = "default")]
+    pub reduce: Reduce,
+
+    /// Memory the search may use, e.g. 4GiB [default: three quarters of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = crate::units::size)]
+    pub memory: Option<u64>,
+
+    /// Time the search may take, e.g. 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", value_parser = crate::units::duration)]
+    pub time: Option<Duration>,
+
+    /// Seed of everything that is random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Stop after this many different violations
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = crate::units::positive)]
+    pub max_violations: usize,
+
+    /// Report all violations
+    #[arg(long, conflicts_with = "max_violations")]
+    pub all: bool,
+
+    /// Look for a shorter counterexample after a depth-first search
+    #[arg(long, value_enum, default_value = "on", value_name = "WHETHER")]
+    pub shorten: Switch,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Write the counterexample to a file for 'show' and 'simulate --replay'
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Write the counterexample as a trail for 'spin -t'
+    #[arg(long, value_name = "FILE")]
+    pub trail: Option<PathBuf>,
+
+    /// Print an internal form of the model and stop
+    #[arg(long, value_enum, value_name = "FORM")]
+    pub emit: Option<Emit>,
+
+    /// Print the verdict only, no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Colours
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+}
+
+#[derive(Args)]
+pub struct SimulateArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// Seed of the choices
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Transitions to run at most
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    pub steps: usize,
+
+    /// Choose each step
+    #[arg(long, short, conflicts_with_all = ["replay", "steps"])]
+    pub interactive: bool,
+
+    /// Follow this trace
+    #[arg(long, value_name = "FILE")]
+    pub replay: Option<PathBuf>,
+
+    /// Write the run to a trace file
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
+
+    /// Colours
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+}
+
+#[derive(Args)]
+pub struct ShowArgs {
+    /// A file written by 'check --trace' or 'simulate --trace'
+    pub trace: PathBuf,
+
+    /// Draw a message sequence chart
+    #[arg(long, value_name = "FILE.svg")]
+    pub msc: Option<PathBuf>,
+
+    /// One column for each process
+    #[arg(long)]
+    pub columns: bool,
+
+    /// Width of the terminal [default: its own, or 100]
+    #[arg(long, value_name = "N")]
+    pub width: Option<usize>,
+
+    /// Colours
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Search {
+    Dfs,
+    Bfs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Ignore {
+    Assert,
+    Deadlock,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Reduce {
+    None,
+    Default,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Emit {
+    Ir,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Switch {
+    On,
+    Off,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Color {
+    Auto,
+    Always,
+    Never,
+}
+
+impl Color {
+    /// Whether to colour what goes to standard output.
+    pub fn on(self) -> bool {
+        use std::io::IsTerminal;
+        match self {
+            Color::Always => true,
+            Color::Never => false,
+            Color::Auto => {
+                std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none()
+            }
+        }
+    }
+}

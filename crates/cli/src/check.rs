@@ -1,0 +1,212 @@
+//! `supertrace check`.
+
+use crate::args::{CheckArgs, Emit, Ignore, Reduce, Search, Switch};
+use crate::{exit, load, print, progress, trail, units};
+use anyhow::Result;
+use check::{Found, Options, Order, Outcome, Verdict};
+use ir::fault::FaultKind;
+use ir::interpret::Interpreter;
+use ir::layout::Layout;
+use ir::reduce;
+use ir::system::System;
+use ir::trace::{self, Replayed};
+use report::check::{CheckReport, Context};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Time and memory for the search for a shorter counterexample.
+const SHORTEN_TIME: Duration = Duration::from_secs(2);
+const SHORTEN_MEMORY: u64 = 1 << 30;
+/// A counterexample of up to this many steps is printed with the result.
+const LISTED_STEPS: usize = 100;
+
+pub fn run(args: &CheckArgs) -> Result<u8> {
+    let Some(system) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
+    let reduced = match args.reduce {
+        Reduce::None => system.clone(),
+        Reduce::Default => reduce::reduce(&system),
+    };
+    if args.emit == Some(Emit::Ir) {
+        print(&reduced.to_string());
+        return Ok(exit::NO_VIOLATION);
+    }
+    let mut outcome = search(&reduced, args);
+    reduce::expand_reached(&reduced, &mut outcome.reached);
+    let layout = Layout::new(&system);
+    let mut traces = Vec::new();
+    let mut first_steps = None;
+    for found in &outcome.violations {
+        let found = as_written(&reduced, found);
+        let mut path = confirm(&system, &layout, &found)?;
+        if let Some(shorter) = shorten(&system, &layout, &found, &path, args, &outcome) {
+            path = confirm(&system, &layout, &shorter)?;
+        }
+        first_steps.get_or_insert_with(|| path.transitions.concat());
+        traces.push((depth(&path), trace::describe(&system, &layout, &path)));
+    }
+    if progress::wanted(args.quiet) {
+        progress::clear();
+    }
+    if let (Some(path), Some((_, trace))) = (&args.trace, traces.first()) {
+        load::write(path, &(serde_json::to_string_pretty(trace)? + "\n"))?;
+    }
+    if let (Some(path), Some(steps)) = (&args.trail, &first_steps) {
+        load::write(path, &trail::write(&system, steps))?;
+    }
+    let context = Context {
+        seed: args.seed,
+        options: options_json(args),
+        version: env!("CARGO_PKG_VERSION"),
+    };
+    let report = CheckReport::new(&system, &outcome, traces, context);
+    show(&report, args);
+    Ok(match outcome.verdict {
+        Verdict::Holds => exit::NO_VIOLATION,
+        Verdict::Violation => exit::VIOLATION,
+        Verdict::Incomplete => exit::STOPPED,
+    })
+}
+
+/// Set by Ctrl-C.
+fn interrupt() -> &'static AtomicBool {
+    static FLAG: OnceLock<AtomicBool> = OnceLock::new();
+    FLAG.get_or_init(|| {
+        // Without a handler Ctrl-C ends the program, which is all right too.
+        let _ = ctrlc::set_handler(|| {
+            if let Some(flag) = FLAG.get() {
+                // A second Ctrl-C does not wait for the search.
+                if flag.swap(true, Ordering::Relaxed) {
+                    std::process::exit(exit::STOPPED.into());
+                }
+            }
+        });
+        AtomicBool::new(false)
+    })
+}
+
+fn search(system: &System, args: &CheckArgs) -> Outcome {
+    let layout = Layout::new(system);
+    let mut model = Interpreter::new(system, &layout);
+    let memory = args.memory.unwrap_or_else(units::default_memory);
+    let interrupt = interrupt();
+    let with_progress = progress::wanted(args.quiet);
+    let ignore = args.ignore.iter().map(|i| match i {
+        Ignore::Assert => FaultKind::Assertion,
+        Ignore::Deadlock => FaultKind::Deadlock,
+    });
+    let options = Options {
+        order: match args.search {
+            Search::Dfs => Order::Dfs,
+            Search::Bfs => Order::Bfs,
+        },
+        depth: args.depth,
+        ignore: ignore.collect(),
+        target: None,
+        max_violations: if args.all { usize::MAX } else { args.max_violations },
+        memory,
+        time: args.time,
+        interrupt,
+        progress: with_progress.then_some(&progress::show),
+    };
+    check::check(&mut model, &options)
+}
+
+/// The violation with its path in the model as it is written.
+fn as_written(reduced: &System, found: &Found) -> Found {
+    let faulty = found.fault.kind != FaultKind::Deadlock;
+    let steps = reduce::expand_steps(reduced, &found.steps, faulty);
+    Found { steps, ..found.clone() }
+}
+
+/// Runs a path again in the interpreter, so that no false alarm is reported.
+fn confirm(system: &System, layout: &Layout, found: &Found) -> Result<Replayed> {
+    trace::replay(system, layout, &found.steps, Some(found.fault.kind)).map_err(|reason| {
+        anyhow::anyhow!(
+            "a counterexample ({}: {}) does not replay: {reason}\n\
+             this is a bug in Supertrace, not in the model: please report it",
+            found.fault.kind,
+            found.fault.message
+        )
+    })
+}
+
+/// Transitions to the violation; that of a deadlock is the last state itself.
+fn depth(path: &Replayed) -> usize {
+    path.transitions.len()
+}
+
+/// A shorter path to the same violation, if one is found in time. After a
+/// breadth-first search a path is as short as can be but for merged
+/// statements; it takes the time it needs to be a shortest one.
+fn shorten(
+    system: &System,
+    layout: &Layout,
+    found: &Found,
+    path: &Replayed,
+    args: &CheckArgs,
+    outcome: &Outcome,
+) -> Option<Found> {
+    let left = args.time.map(|t| t.saturating_sub(outcome.elapsed));
+    let time = match (args.search, args.shorten) {
+        (Search::Bfs, _) if args.reduce == Reduce::None => return None,
+        (Search::Bfs, _) => left,
+        (Search::Dfs, Switch::Off) => return None,
+        (Search::Dfs, Switch::On) => Some(left.unwrap_or(SHORTEN_TIME).min(SHORTEN_TIME)),
+    };
+    let memory = args.memory.unwrap_or_else(units::default_memory);
+    let memory = if args.search == Search::Dfs { memory.min(SHORTEN_MEMORY) } else { memory };
+    let found = Found { depth: depth(path), ..found.clone() };
+    let mut model = Interpreter::new(system, layout);
+    check::shorten(&mut model, &found, time, memory, interrupt())
+}
+
+fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
+    let ignore: Vec<&str> = args
+        .ignore
+        .iter()
+        .map(|i| match i {
+            Ignore::Assert => "assert",
+            Ignore::Deadlock => "deadlock",
+        })
+        .collect();
+    BTreeMap::from([
+        ("search", json!(if args.search == Search::Dfs { "dfs" } else { "bfs" })),
+        ("depth", json!(args.depth)),
+        ("ignore", json!(ignore)),
+        ("reduce", json!(if args.reduce == Reduce::None { "none" } else { "default" })),
+        ("memory", json!(args.memory.unwrap_or_else(units::default_memory))),
+        ("time", json!(args.time.map(|t| t.as_secs_f64()))),
+        ("max_violations", json!(if args.all { None } else { Some(args.max_violations) })),
+        ("shorten", json!(args.shorten == Switch::On)),
+        ("define", json!(args.model.define)),
+    ])
+}
+
+fn show(report: &CheckReport, args: &CheckArgs) {
+    if args.json {
+        print(&(report.json() + "\n"));
+        return;
+    }
+    let color = args.color.on();
+    let text = report.text(color);
+    if args.quiet {
+        print(&(text.lines().next().unwrap_or("").to_string() + "\n"));
+        return;
+    }
+    print(&text);
+    if let Some(violation) = &report.violation {
+        print("\n");
+        if violation.trace.steps.len() <= LISTED_STEPS {
+            print(&report::trace::steps(&violation.trace, color));
+        } else {
+            let n = violation.trace.steps.len();
+            print(&format!(
+                "the counterexample has {n} steps: keep it with --trace FILE, \
+                 then 'supertrace show FILE'\n"
+            ));
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! Models from files, by their language.
+
+use crate::args::ModelArgs;
+use anyhow::{Context, Result, bail};
+use ir::system::System;
+use ir::trace::Trace;
+use lang::promela::preprocess::FileLoader;
+use std::path::Path;
+
+/// Reads the model; errors and warnings go to standard error. `None` if there
+/// were errors.
+pub fn model(args: &ModelArgs) -> Result<Option<System>> {
+    let path = &args.model;
+    let name = path.display().to_string();
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("m") => bail!("{name}: Murphi models are not supported yet"),
+        Some("json") => bail!("{name}: this looks like a trace: use 'supertrace show {name}'"),
+        _ => {}
+    }
+    let bytes = std::fs::read(path).with_context(|| format!("cannot read '{name}'"))?;
+    let Ok(text) = String::from_utf8(bytes) else {
+        bail!("'{name}' is no text file: it is not valid UTF-8");
+    };
+    let defines = args.define.iter().map(|d| define(d)).collect::<Result<Vec<_>>>()?;
+    let loaded = lang::promela::load(&name, text, &defines, &FileLoader);
+    for diagnostic in &loaded.diagnostics {
+        eprint!("{}", diagnostic.render(&loaded.sources));
+    }
+    let n_errors = loaded.diagnostics.iter().filter(|d| d.is_error()).count();
+    if n_errors > 0 {
+        let s = if n_errors == 1 { "" } else { "s" };
+        eprintln!("supertrace: {n_errors} error{s} in '{name}'");
+    }
+    Ok(loaded.system)
+}
+
+fn define(text: &str) -> Result<(String, String)> {
+    let (name, value) = text.split_once('=').unwrap_or((text, "1"));
+    let head = name.split('(').next().unwrap_or("");
+    let valid = head.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && head.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    if !valid {
+        bail!("-D {text}: '{name}' is no name");
+    }
+    Ok((name.to_string(), value.to_string()))
+}
+
+pub fn trace(path: &Path) -> Result<Trace> {
+    let name = path.display();
+    let text = std::fs::read_to_string(path).with_context(|| format!("cannot read '{name}'"))?;
+    serde_json::from_str(&text).with_context(|| format!("'{name}' is no trace file"))
+}
+
+pub fn write(path: &Path, text: &str) -> Result<()> {
+    std::fs::write(path, text).with_context(|| format!("cannot write '{}'", path.display()))
+}

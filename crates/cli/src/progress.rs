@@ -1,0 +1,29 @@
+//! Progress of a search on standard error, if that is a terminal.
+
+use check::Progress;
+use report::text::{bytes, count};
+use std::io::{IsTerminal, Write};
+
+pub fn wanted(quiet: bool) -> bool {
+    !quiet && std::io::stderr().is_terminal()
+}
+
+pub fn show(progress: &Progress) {
+    let seconds = progress.elapsed.as_secs_f64();
+    let rate = progress.states as f64 / seconds.max(1e-9);
+    let whole = seconds as u64;
+    eprint!(
+        "\r\x1b[K{} states, {}/s, depth {}, {}, {}:{:02}",
+        count(progress.states),
+        count(rate as u64),
+        count(progress.depth as u64),
+        bytes(progress.memory),
+        whole / 60,
+        whole % 60
+    );
+    let _ = std::io::stderr().flush();
+}
+
+pub fn clear() {
+    eprint!("\r\x1b[K");
+}

@@ -1,0 +1,242 @@
+//! `supertrace simulate`: one run of a model.
+
+use crate::args::SimulateArgs;
+use crate::{exit, load, print};
+use anyhow::{Result, bail};
+use ir::fault::Fault;
+use ir::interpret::{Interpreter, Walk};
+use ir::layout::Layout;
+use ir::model::{Flow, Model, Sink, Step};
+use ir::system::System;
+use ir::trace::{self, Replayed, Trace, Violation};
+use std::io::BufRead;
+
+pub fn run(args: &SimulateArgs) -> Result<u8> {
+    let Some(system) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
+    let layout = Layout::new(&system);
+    let color = args.color.on();
+    let path = if let Some(file) = &args.replay {
+        let trace = load::trace(file)?;
+        replay(&system, &layout, &trace)?
+    } else {
+        let mut simulation = Simulation::new(&system, &layout)?;
+        if args.interactive {
+            simulation.interactive(std::io::stdin().lock());
+        } else {
+            simulation.random(args.seed, args.steps);
+        }
+        simulation.finish()
+    };
+    let trace = trace::describe(&system, &layout, &path);
+    if let Some(file) = &args.trace {
+        load::write(file, &(serde_json::to_string_pretty(&trace)? + "\n"))?;
+    }
+    if !args.interactive {
+        print(&report::trace::steps(&trace, color));
+        if args.replay.is_none() {
+            print(&format!("{} transitions, seed {}\n", path.transitions.len(), args.seed));
+        }
+    }
+    Ok(if path.fault.is_some() { exit::VIOLATION } else { exit::NO_VIOLATION })
+}
+
+fn replay(system: &System, layout: &Layout, trace: &Trace) -> Result<Replayed> {
+    let expected = trace.violation.as_ref().map(|v: &Violation| v.kind);
+    let steps = trace.steps(system).map_err(anyhow::Error::msg)?;
+    match trace::replay(system, layout, &steps, expected) {
+        Ok(path) => Ok(path),
+        Err(reason) => bail!("the trace does not fit the model: {reason}"),
+    }
+}
+
+/// What can happen next: a transition, or a fault.
+struct Choices {
+    transitions: Vec<(Vec<u8>, Vec<Step>)>,
+    faults: Vec<(Fault, Vec<Step>)>,
+}
+
+impl Sink for Choices {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.transitions.push((state.to_vec(), steps.to_vec()));
+        Flow::Continue
+    }
+
+    fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
+        self.faults.push((fault, steps.to_vec()));
+        Flow::Continue
+    }
+}
+
+struct Simulation<'s> {
+    system: &'s System,
+    layout: &'s Layout,
+    model: Interpreter<'s>,
+    /// States passed through, the current one last.
+    states: Vec<Vec<u8>>,
+    transitions: Vec<Vec<Step>>,
+    fault: Option<Fault>,
+}
+
+impl<'s> Simulation<'s> {
+    fn new(system: &'s System, layout: &'s Layout) -> Result<Simulation<'s>> {
+        let mut model = Interpreter::new(system, layout);
+        let initial = match model.initial_state() {
+            Ok(state) => state,
+            Err(fault) => bail!("the model cannot start: {}", fault.message),
+        };
+        Ok(Simulation {
+            system,
+            layout,
+            model,
+            states: vec![initial],
+            transitions: Vec::new(),
+            fault: None,
+        })
+    }
+
+    fn finish(self) -> Replayed {
+        Replayed { transitions: self.transitions, fault: self.fault }
+    }
+
+    fn choices(&mut self) -> Choices {
+        let state = self.states.last().expect("there is always a current state").clone();
+        let mut choices = Choices { transitions: Vec::new(), faults: Vec::new() };
+        self.model.expand(&state, &mut choices);
+        choices
+    }
+
+    /// Takes a transition; the run ends if it has a fault.
+    fn take(&mut self, choices: Choices, at: usize) {
+        let (state, steps) = choices.transitions.into_iter().nth(at).expect("a valid choice");
+        let fault = choices.faults.into_iter().find(|(_, s)| *s == steps);
+        self.transitions.push(steps);
+        self.states.push(state);
+        self.fault = fault.map(|(fault, _)| fault);
+    }
+
+    fn random(&mut self, seed: u64, steps: usize) {
+        let mut random = seed;
+        while self.transitions.len() < steps && self.fault.is_none() {
+            let choices = self.choices();
+            // A fault that leads nowhere can be chosen like a transition.
+            let dead_ends = choices.faults.iter().filter(|(f, _)| !f.kind.can_continue()).count();
+            let n = choices.transitions.len() + dead_ends;
+            if n == 0 {
+                return;
+            }
+            let at = pick(&mut random, n);
+            if at < choices.transitions.len() {
+                self.take(choices, at);
+            } else {
+                let nth = at - choices.transitions.len();
+                let dead_end =
+                    choices.faults.into_iter().filter(|(f, _)| !f.kind.can_continue()).nth(nth);
+                self.end_with(dead_end);
+            }
+        }
+    }
+
+    fn end_with(&mut self, fault: Option<(Fault, Vec<Step>)>) {
+        if let Some((fault, steps)) = fault {
+            if !steps.is_empty() {
+                self.transitions.push(steps);
+            }
+            self.fault = Some(fault);
+        }
+    }
+
+    fn interactive(&mut self, mut input: impl BufRead) {
+        loop {
+            let choices = self.choices();
+            self.show_choices(&choices);
+            let mut line = String::new();
+            if !matches!(input.read_line(&mut line), Ok(n) if n > 0) {
+                return;
+            }
+            let n = choices.transitions.len();
+            match line.trim() {
+                "q" | "quit" => return,
+                "u" | "undo" => self.undo(),
+                "v" | "variables" => self.show_variables(),
+                "" | "h" | "help" => print(HELP),
+                word => match word.parse::<usize>() {
+                    Ok(choice) if (1..=n).contains(&choice) => self.take(choices, choice - 1),
+                    _ if n == 0 => print("nothing can run: 'u' goes back, 'q' quits\n"),
+                    _ => print(&format!("expected a number from 1 to {n}, or 'h' for help\n")),
+                },
+            }
+        }
+    }
+
+    fn undo(&mut self) {
+        if self.transitions.pop().is_none() {
+            print("this is the initial state\n");
+            return;
+        }
+        self.states.pop();
+        self.fault = None;
+    }
+
+    fn show_choices(&self, choices: &Choices) {
+        print(&format!("\nafter {} transitions:\n", self.transitions.len()));
+        if let Some(fault) = &self.fault {
+            print(&format!("  !! {}\n", fault.message));
+        }
+        for (fault, _) in choices.faults.iter().filter(|(f, _)| !f.kind.can_continue()) {
+            print(&format!("  !! {}\n", fault.message));
+        }
+        for (i, (_, steps)) in choices.transitions.iter().enumerate() {
+            let parts: Vec<String> = steps.iter().take(4).map(|s| self.step_text(*s)).collect();
+            let more = if steps.len() > 4 {
+                format!("; ... ({} steps)", steps.len())
+            } else {
+                String::new()
+            };
+            print(&format!("  {}  {}{more}\n", i + 1, parts.join("; ")));
+        }
+        print("> ");
+        let _ = std::io::Write::flush(&mut std::io::stdout());
+    }
+
+    fn step_text(&self, step: Step) -> String {
+        let action = self.system.action(step.action);
+        let at = self.system.sources.position(action.span);
+        let name = &self.system.proc(action.proc).name;
+        format!("{name}({}) line {}: {}", step.process, at.line, action.text)
+    }
+
+    fn show_variables(&self) {
+        let state = self.states.last().expect("there is always a current state");
+        let walk = Walk::new(self.system, self.layout, state);
+        for (name, value) in walk.variables() {
+            print(&format!("  {name} = {value}\n"));
+        }
+        for (name, messages) in walk.channels().into_iter().filter(|(_, m)| !m.is_empty()) {
+            let messages: Vec<String> =
+                messages.iter().map(|m| format!("[{}]", m.values.join(","))).collect();
+            print(&format!("  {name}: {}\n", messages.join(" ")));
+        }
+        for (pid, (name, next)) in walk.processes().into_iter().enumerate() {
+            if let Some(action) = next {
+                let at = self.system.sources.position(action.span);
+                print(&format!("  {name}({pid}) at line {}: {}\n", at.line, action.text));
+            }
+        }
+    }
+}
+
+const HELP: &str = "  a number takes that transition
+  u  undo      v  show variables, channels and processes
+  h  help      q  quit
+";
+
+/// A number below `n`, from a splitmix64 sequence: without bias that matters
+/// for the few choices there are.
+fn pick(random: &mut u64, n: usize) -> usize {
+    *random = random.wrapping_add(0x9E37_79B9_7F4A_7C15);
+    let mut z = *random;
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^= z >> 31;
+    ((z as u128 * n as u128) >> 64) as usize
+}

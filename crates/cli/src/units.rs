@@ -1,0 +1,94 @@
+//! Sizes, times and numbers on the command line.
+
+use std::time::Duration;
+
+/// `4GiB`, `700MB`, `64K`, or bytes.
+pub fn size(text: &str) -> Result<u64, String> {
+    let (number, unit) = split(text)?;
+    let factor: f64 = match unit.to_ascii_lowercase().as_str() {
+        "" | "b" => 1.0,
+        "k" | "kib" => 1024.0,
+        "m" | "mib" => 1024f64.powi(2),
+        "g" | "gib" => 1024f64.powi(3),
+        "t" | "tib" => 1024f64.powi(4),
+        "kb" => 1e3,
+        "mb" => 1e6,
+        "gb" => 1e9,
+        "tb" => 1e12,
+        _ => return Err(format!("unknown unit '{unit}': use KiB, MiB or GiB")),
+    };
+    let bytes = number * factor;
+    if bytes < 1.0 || bytes > 1e18 {
+        return Err("expected a size such as 4GiB".into());
+    }
+    Ok(bytes as u64)
+}
+
+/// `90s`, `10m`, `1.5h`, `500ms`, or seconds.
+pub fn duration(text: &str) -> Result<Duration, String> {
+    let (number, unit) = split(text)?;
+    let factor = match unit.to_ascii_lowercase().as_str() {
+        "ms" => 1e-3,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        "d" => 86_400.0,
+        _ => return Err(format!("unknown unit '{unit}': use s, m or h")),
+    };
+    let seconds = number * factor;
+    if seconds > 1e9 {
+        return Err("expected a time such as 10m".into());
+    }
+    Ok(Duration::from_secs_f64(seconds))
+}
+
+/// A number of at least 1.
+pub fn positive(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) | Err(_) => Err("expected a number of at least 1".into()),
+        Ok(n) => Ok(n),
+    }
+}
+
+fn split(text: &str) -> Result<(f64, &str), String> {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    match text[..end].parse::<f64>() {
+        Ok(number) if number.is_finite() => Ok((number, text[end..].trim())),
+        _ => Err("expected a number, then a unit".into()),
+    }
+}
+
+/// Three quarters of the machine's memory; 4 GiB if that is unknown.
+pub fn default_memory() -> u64 {
+    let known = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
+        let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
+        let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kib * 1024 / 4 * 3)
+    });
+    known.unwrap_or(4 << 30)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_with_units() {
+        assert_eq!(size("4GiB"), Ok(4 << 30));
+        assert_eq!(size("1.5K"), Ok(1536));
+        assert_eq!(size("700MB"), Ok(700_000_000));
+        assert_eq!(size("12"), Ok(12));
+        for bad in ["", "GiB", "4 parsecs", "-1", "0", "1e30", "9999999TiB"] {
+            assert!(size(bad).is_err(), "{bad}");
+        }
+        assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
+        assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
+        assert_eq!(duration("1.5h"), Ok(Duration::from_secs(5400)));
+        for bad in ["", "m", "3 weeks", "-2s"] {
+            assert!(duration(bad).is_err(), "{bad}");
+        }
+        assert!(positive("0").is_err());
+        assert_eq!(positive("3"), Ok(3));
+    }
+}

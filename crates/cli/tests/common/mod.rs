@@ -1,0 +1,124 @@
+//! What the integration tests share: models with their expectations, searches.
+
+#![allow(dead_code)] // Each test binary uses a part of this.
+
+use check::{Options, Order, Outcome};
+use ir::fault::FaultKind;
+use ir::interpret::Interpreter;
+use ir::layout::Layout;
+use ir::system::System;
+use lang::promela::preprocess::FileLoader;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::AtomicBool;
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+}
+
+/// The models of others, if they are there.
+pub fn corpus() -> Option<PathBuf> {
+    let path = root().join("../shared/corpus/promela");
+    path.is_dir().then_some(path)
+}
+
+/// Tells that a test was skipped, and why.
+pub fn skipped(what: &str, why: &str) {
+    eprintln!("SKIPPED {what}: {why}");
+}
+
+pub fn has_tool(name: &str) -> bool {
+    Command::new(name).arg("-V").output().is_ok()
+}
+
+/// Runs the binary.
+pub fn supertrace(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_supertrace"))
+        .args(args)
+        .current_dir(root())
+        .output()
+        .expect("the binary runs")
+}
+
+pub fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("output is UTF-8")
+}
+
+pub fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("output is UTF-8")
+}
+
+pub fn load(path: &Path) -> System {
+    let text = std::fs::read_to_string(path).expect("a readable model");
+    let loaded = lang::promela::load(&path.display().to_string(), text, &[], &FileLoader);
+    loaded.system.unwrap_or_else(|| {
+        let errors: String = loaded.diagnostics.iter().map(|d| d.render(&loaded.sources)).collect();
+        panic!("{} is rejected:\n{errors}", path.display())
+    })
+}
+
+pub fn search(system: &System, order: Order, ignore: &[FaultKind]) -> Outcome {
+    let layout = Layout::new(system);
+    let mut model = Interpreter::new(system, &layout);
+    let interrupt = AtomicBool::new(false);
+    let options = Options {
+        order,
+        depth: None,
+        ignore: ignore.to_vec(),
+        target: None,
+        max_violations: 1,
+        memory: 4 << 30,
+        time: None,
+        interrupt: &interrupt,
+        progress: None,
+    };
+    check::check(&mut model, &options)
+}
+
+pub const FULL: &[FaultKind] = &[FaultKind::Assertion, FaultKind::Deadlock];
+
+/// What the first line of a model promises.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expect {
+    /// `None`: it holds.
+    pub violation: Option<String>,
+    /// States and transitions with assertions and end states not checked.
+    pub counts: Option<(u64, u64)>,
+}
+
+impl Expect {
+    pub fn read(text: &str) -> Option<Expect> {
+        let line = text.lines().next()?.strip_prefix("// expect: ")?;
+        let mut expect = Expect { violation: None, counts: None };
+        let (mut states, mut transitions) = (None, None);
+        for word in line.split_whitespace() {
+            match word.split_once('=') {
+                None if word == "holds" => {}
+                Some(("violation", kind)) => expect.violation = Some(kind.to_string()),
+                Some(("states", n)) => states = n.parse().ok(),
+                Some(("transitions", n)) => transitions = n.parse().ok(),
+                _ => return None,
+            }
+        }
+        expect.counts = states.zip(transitions);
+        Some(expect)
+    }
+}
+
+/// All Promela models of the repository.
+pub fn models() -> Vec<PathBuf> {
+    let mut out = Vec::new();
+    let mut dirs = vec![root().join("models/promela")];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(&dir).expect("a readable directory") {
+            let path = entry.expect("a readable entry").path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|e| e == "pml") {
+                out.push(path);
+            }
+        }
+    }
+    out.sort();
+    out
+}

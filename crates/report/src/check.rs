@@ -1,0 +1,160 @@
+//! The result of `supertrace check` as one JSON object (`docs/json.md`).
+
+use ::check::{Outcome, Stop, Verdict};
+use ir::source::Position;
+use ir::system::{Op, System};
+use ir::trace::Trace;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+#[derive(Debug, Clone, Serialize)]
+pub struct CheckReport {
+    pub verdict: &'static str,
+    pub violation: Option<Violation>,
+    /// All violations, if more than one was asked for.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub violations: Vec<Violation>,
+    /// Why the search ended early: `time`, `memory`, `depth`, `interrupt` or `violations`.
+    pub stopped_by: Option<&'static str>,
+    pub states: u64,
+    pub transitions: u64,
+    pub depth: usize,
+    pub seconds: f64,
+    pub states_per_second: f64,
+    pub memory_bytes: u64,
+    pub bytes_per_state: f64,
+    pub seed: u64,
+    pub model: String,
+    pub language: &'static str,
+    pub options: BTreeMap<&'static str, serde_json::Value>,
+    pub version: &'static str,
+    /// Statements that were never run; `null` if the search did not see everything.
+    pub unreached: Option<Vec<Unreached>>,
+    /// Properties in the model that were read but not checked.
+    pub not_checked: Vec<String>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Violation {
+    pub kind: String,
+    pub message: String,
+    pub location: Position,
+    /// Transitions from the initial state.
+    pub depth: usize,
+    pub trace: Trace,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Unreached {
+    pub process: String,
+    pub location: Position,
+    pub statement: String,
+}
+
+/// What the report needs besides the outcome.
+pub struct Context {
+    pub seed: u64,
+    pub options: BTreeMap<&'static str, serde_json::Value>,
+    pub version: &'static str,
+}
+
+impl CheckReport {
+    /// `traces` are those of `outcome.violations`, with their depths.
+    pub fn new(
+        system: &System,
+        outcome: &Outcome,
+        traces: Vec<(usize, Trace)>,
+        context: Context,
+    ) -> CheckReport {
+        let violations: Vec<Violation> = traces.into_iter().filter_map(violation).collect();
+        let seconds = outcome.elapsed.as_secs_f64();
+        let complete = outcome.stop.is_none();
+        CheckReport {
+            verdict: verdict_name(outcome.verdict),
+            violation: violations.first().cloned(),
+            violations: if violations.len() > 1 { violations } else { Vec::new() },
+            stopped_by: outcome.stop.map(stop_name),
+            states: outcome.states,
+            transitions: outcome.transitions,
+            depth: outcome.depth,
+            seconds,
+            states_per_second: outcome.states as f64 / seconds.max(1e-9),
+            memory_bytes: outcome.memory,
+            bytes_per_state: outcome.store_memory as f64 / outcome.states.max(1) as f64,
+            seed: context.seed,
+            model: system.name.clone(),
+            language: system.language,
+            options: context.options,
+            version: context.version,
+            unreached: complete.then(|| unreached(system, &outcome.reached)),
+            not_checked: system.unchecked.clone(),
+        }
+    }
+
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report holds nothing that JSON cannot")
+    }
+}
+
+fn violation((depth, trace): (usize, Trace)) -> Option<Violation> {
+    let found = trace.violation.clone()?;
+    Some(Violation {
+        kind: found.kind.name().into(),
+        message: found.message,
+        location: found.location,
+        depth,
+        trace,
+    })
+}
+
+fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::Violation => "violation",
+        Verdict::Incomplete => "incomplete",
+    }
+}
+
+fn stop_name(stop: Stop) -> &'static str {
+    match stop {
+        Stop::Time => "time",
+        Stop::Memory => "memory",
+        Stop::Depth => "depth",
+        Stop::Interrupt => "interrupt",
+        Stop::Violations => "violations",
+    }
+}
+
+/// Statements none of whose actions ran. A statement can have several actions:
+/// one where it stands and one for each selection it begins a branch of.
+fn unreached(system: &System, reached: &[bool]) -> Vec<Unreached> {
+    let mut statements: BTreeMap<(u32, u32), (bool, usize)> = BTreeMap::new();
+    for (i, action) in system.actions.iter().enumerate() {
+        let jump = action.ops[0] == Op::Skip && action.text != "-end-" && is_jump(&action.text);
+        if !jump {
+            let entry = statements.entry((action.proc.0, action.trail_id)).or_insert((false, i));
+            entry.0 |= reached.get(i).copied().unwrap_or(false);
+        }
+    }
+    let mut out: Vec<Unreached> = statements
+        .into_values()
+        .filter(|(ran, _)| !ran)
+        .map(|(_, i)| {
+            let action = &system.actions[i];
+            Unreached {
+                process: system.proc(action.proc).name.clone(),
+                location: system.sources.position(action.span),
+                statement: action.text.clone(),
+            }
+        })
+        .collect();
+    out.sort_by(|a, b| {
+        let key = |u: &Unreached| (u.process.clone(), u.location.line, u.location.column);
+        key(a).cmp(&key(b))
+    });
+    out
+}
+
+fn is_jump(text: &str) -> bool {
+    text == "break" || text == ".(goto)" || text.starts_with("goto ")
+}

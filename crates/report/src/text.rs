@@ -1,0 +1,182 @@
+//! The result of `supertrace check` for the terminal.
+
+use crate::check::{CheckReport, Unreached, Violation};
+use std::fmt::Write;
+
+/// Bytes as people read them.
+pub fn bytes(n: u64) -> String {
+    const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
+    let mut value = n as f64;
+    let mut unit = 0;
+    while value >= 1024.0 && unit + 1 < UNITS.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    if unit == 0 { format!("{n} B") } else { format!("{value:.1} {}", UNITS[unit]) }
+}
+
+/// A number with its thousands apart.
+pub fn count(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(c);
+    }
+    out
+}
+
+pub fn seconds(s: f64) -> String {
+    match s {
+        s if s < 0.001 => "under 1 ms".into(),
+        s if s < 1.0 => format!("{:.0} ms", s * 1000.0),
+        s if s < 120.0 => format!("{s:.2} s"),
+        s => format!("{} min {:02.0} s", (s / 60.0) as u64, s % 60.0),
+    }
+}
+
+fn paint(text: &str, code: &str, color: bool) -> String {
+    if color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
+}
+
+impl CheckReport {
+    /// The verdict, where and why, the numbers, and what was not seen.
+    pub fn text(&self, color: bool) -> String {
+        let mut out = String::new();
+        let code = match self.verdict {
+            "holds" => "1;32",
+            "violation" => "1;31",
+            _ => "1;33",
+        };
+        let _ = writeln!(out, "{}: {}", self.model, paint(self.verdict, code, color));
+        out.push_str(&self.meaning());
+        let all = if self.violations.is_empty() {
+            self.violation.as_slice()
+        } else {
+            &self.violations[..]
+        };
+        for violation in all {
+            out.push_str(&place(violation));
+        }
+        out.push_str(&self.numbers());
+        if let Some(unreached) = &self.unreached {
+            out.push_str(&unreached_text(unreached));
+        }
+        for property in &self.not_checked {
+            let _ = writeln!(out, "  not checked: {property}");
+        }
+        out
+    }
+
+    /// One line on what the verdict says.
+    fn meaning(&self) -> String {
+        let ignored = self.options.get("ignore").and_then(|v| v.as_array());
+        let ignored: Vec<&str> =
+            ignored.map_or(Vec::new(), |v| v.iter().filter_map(|k| k.as_str()).collect());
+        let sentence = match (self.verdict, self.stopped_by) {
+            ("holds", _) => {
+                let mut parts = Vec::new();
+                if !ignored.contains(&"assert") {
+                    parts.push("no assertion fails");
+                }
+                if !ignored.contains(&"deadlock") {
+                    parts.push("no deadlock");
+                }
+                parts.push("no run-time error");
+                format!("{} in any reachable state", parts.join(", "))
+            }
+            ("violation", _) => return String::new(),
+            (_, Some("time")) => {
+                "the time limit ended the search: part of the states was not seen".into()
+            }
+            (_, Some("memory")) => {
+                "the memory limit ended the search: part of the states was not seen".into()
+            }
+            (_, Some("depth")) => {
+                "paths were cut at the depth limit: states behind it were not seen".into()
+            }
+            _ => "the search was interrupted: part of the states was not seen".into(),
+        };
+        let remedy = match (self.verdict, self.stopped_by) {
+            ("incomplete", Some("time")) => "  help: give it more with --time\n",
+            ("incomplete", Some("memory")) => "  help: give it more with --memory\n",
+            ("incomplete", Some("depth")) => "  help: raise or drop --depth\n",
+            _ => "",
+        };
+        let found = if self.verdict == "incomplete" { "  no violation found so far\n" } else { "" };
+        format!("  {sentence}\n{found}{remedy}")
+    }
+
+    fn numbers(&self) -> String {
+        let mut out = format!(
+            "  {} states, {} transitions, depth {}\n",
+            count(self.states),
+            count(self.transitions),
+            count(self.depth as u64)
+        );
+        let rate = if self.seconds >= 0.05 {
+            format!(", {} states/s", count(self.states_per_second as u64))
+        } else {
+            String::new()
+        };
+        let _ = writeln!(
+            out,
+            "  {}{rate}, {} ({:.0} bytes a state), seed {}",
+            seconds(self.seconds),
+            bytes(self.memory_bytes),
+            self.bytes_per_state,
+            self.seed
+        );
+        out
+    }
+}
+
+fn place(violation: &Violation) -> String {
+    let at = &violation.location;
+    let depth = match violation.depth {
+        0 => "in the initial state".into(),
+        1 => "after 1 transition".into(),
+        n => format!("after {n} transitions"),
+    };
+    format!(
+        "  {}:{}:{}: {} ({}), {depth}\n",
+        at.file, at.line, at.column, violation.message, violation.kind
+    )
+}
+
+fn unreached_text(unreached: &[Unreached]) -> String {
+    let mut out = String::new();
+    let mut process = "";
+    for statement in unreached {
+        if statement.process != process {
+            process = &statement.process;
+            let n = unreached.iter().filter(|u| u.process == process).count();
+            let _ = writeln!(out, "  unreached in {process}: {n}");
+        }
+        let text: String = statement.statement.chars().take(60).collect();
+        let text = if text == "-end-" { "the end of the process".into() } else { text };
+        let _ =
+            writeln!(out, "    {}:{}: {text}", statement.location.file, statement.location.line);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_read_well() {
+        assert_eq!(count(0), "0");
+        assert_eq!(count(999), "999");
+        assert_eq!(count(1_234_567), "1,234,567");
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(bytes(1536), "1.5 KiB");
+        assert_eq!(bytes(5 << 30), "5.0 GiB");
+        assert_eq!(seconds(0.0001), "under 1 ms");
+        assert_eq!(seconds(0.25), "250 ms");
+        assert_eq!(seconds(125.0), "2 min 05 s");
+    }
+}
