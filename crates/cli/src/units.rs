@@ -18,7 +18,7 @@ pub fn size(text: &str) -> Result<u64, String> {
         _ => return Err(format!("unknown unit '{unit}': use KiB, MiB or GiB")),
     };
     let bytes = number * factor;
-    if bytes < 1.0 || bytes > 1e18 {
+    if !(1.0..=1e18).contains(&bytes) {
         return Err("expected a size such as 4GiB".into());
     }
     Ok(bytes as u64)

@@ -121,12 +121,17 @@ impl CheckReport {
         } else {
             String::new()
         };
+        // Of a small store most is room for more.
+        let per_state = if self.states >= 10_000 {
+            format!(" ({:.0} bytes a state)", self.bytes_per_state)
+        } else {
+            String::new()
+        };
         let _ = writeln!(
             out,
-            "  {}{rate}, {} ({:.0} bytes a state), seed {}",
+            "  {}{rate}, {}{per_state}, seed {}",
             seconds(self.seconds),
             bytes(self.memory_bytes),
-            self.bytes_per_state,
             self.seed
         );
         out

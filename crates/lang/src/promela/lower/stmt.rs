@@ -465,7 +465,7 @@ impl Lowerer<'_> {
         };
         let variable = self.lookup(&part.name).cloned();
         match variable {
-            Some(v) if v.bound.is_some() => {
+            Some(v) if v.bound.is_some() && part.index.is_none() => {
                 let place = self.counter(var)?;
                 let last = v.bound.unwrap_or(1) as i32 - 1;
                 let name = self.text(var.span);
