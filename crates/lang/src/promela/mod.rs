@@ -21,16 +21,22 @@ pub fn load(name: &str, text: String, defines: &[(String, String)], loader: &dyn
     let main = sources.add(name, text);
     let tokens = preprocess::tokenize(main, defines, loader, &mut sources, &mut diagnostics);
     let program = parse::parse(tokens, &mut diagnostics);
-    if diagnostics.iter().any(Diagnostic::is_error) {
-        // Names are checked all the same: what is wrong there is worth knowing.
-        let mut more = Vec::new();
-        lower::lower(&program, name, sources.clone(), &mut more);
-        diagnostics.extend(more.into_iter().filter(|d| d.message.starts_with("undeclared")));
-        return Loaded { system: None, sources, diagnostics };
+    let syntax_errors = diagnostics.iter().any(Diagnostic::is_error);
+    let mut more = Vec::new();
+    let system = lower::lower(&program, name, sources.clone(), &mut more);
+    if syntax_errors {
+        more.retain(|d| !follows_from_syntax(d));
     }
-    let system = lower::lower(&program, name, sources.clone(), &mut diagnostics);
+    diagnostics.extend(more);
+    diagnostics.sort_by_key(|d| (d.span.file, d.span.start));
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     Loaded { system: (!failed).then_some(system), sources, diagnostics }
+}
+
+/// What is said because a statement that could not be read is missing.
+fn follows_from_syntax(diagnostic: &Diagnostic) -> bool {
+    let phrases = ["empty sequence", "there is no label", "has no label", "no process runs"];
+    phrases.iter().any(|p| diagnostic.message.contains(p))
 }
 
 /// A model that was read, or what is wrong with it.

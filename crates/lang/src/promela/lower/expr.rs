@@ -346,7 +346,8 @@ impl Lowerer<'_> {
 
     fn similar_name(&self, name: &str) -> Option<Name> {
         let names = self.scopes.blocks.iter().flat_map(|b| b.keys()).chain(self.globals.keys());
-        let near = names.filter(|n| edit_distance(n, name) <= 1 + name.len() / 5);
+        // Of very short names all are similar.
+        let near = names.filter(|n| name.len() > 2 && edit_distance(n, name) <= 1 + name.len() / 5);
         near.min_by_key(|n| (edit_distance(n, name), (*n).clone())).cloned()
     }
 

