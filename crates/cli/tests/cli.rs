@@ -1,0 +1,290 @@
+//! The command line: results, exit codes, limits, files, errors.
+
+mod common;
+
+use common::{stderr, stdout, supertrace};
+use serde_json::Value;
+use std::path::PathBuf;
+
+fn json(args: &[&str]) -> (Value, i32) {
+    let output = supertrace(args);
+    let value = serde_json::from_str(&stdout(&output)).expect("one JSON object");
+    (value, output.status.code().expect("an exit code"))
+}
+
+/// A file in a directory of this test run's own.
+fn temp(name: &str) -> PathBuf {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
+    std::fs::create_dir_all(&dir).expect("a temporary directory");
+    dir.join(name)
+}
+
+fn temp_model(name: &str, text: &str) -> String {
+    let path = temp(name);
+    std::fs::write(&path, text).expect("a writable file");
+    path.display().to_string()
+}
+
+#[test]
+fn json_has_every_documented_field() {
+    let documented = std::fs::read_to_string(common::root().join("docs/json.md")).expect("docs");
+    let (result, code) = json(&["check", "models/promela/hyman.pml", "--json", "--seed", "5"]);
+    assert_eq!(code, 1);
+    let object = result.as_object().expect("an object");
+    for field in [
+        "verdict",
+        "violation",
+        "states",
+        "transitions",
+        "depth",
+        "seconds",
+        "memory_bytes",
+        "bytes_per_state",
+        "seed",
+        "model",
+        "language",
+        "options",
+        "version",
+    ] {
+        assert!(object.contains_key(field), "{field} is missing");
+    }
+    for field in object.keys() {
+        assert!(documented.contains(&format!("`{field}`")), "{field} is not in docs/json.md");
+    }
+    let violation = result["violation"].as_object().expect("a violation");
+    for field in ["kind", "message", "location", "depth", "trace"] {
+        assert!(violation.contains_key(field), "violation.{field} is missing");
+    }
+    assert_eq!(result["verdict"], "violation");
+    assert_eq!(violation["kind"], "assertion");
+    assert_eq!(violation["location"]["line"], 27);
+    assert_eq!(violation["location"]["file"], "models/promela/hyman.pml");
+    assert_eq!(result["language"], "promela");
+    assert_eq!(result["seed"], 5);
+    for field in result["violation"]["trace"]["steps"][0].as_object().expect("a step").keys() {
+        assert!(documented.contains(&format!("`{field}`")), "step.{field} is not documented");
+    }
+}
+
+#[test]
+fn exit_codes_tell_the_verdict() {
+    let cases: &[(&[&str], i32)] = &[
+        (&["check", "models/promela/peterson.pml"], 0),
+        (&["check", "models/promela/hyman.pml"], 1),
+        (&["check", "models/promela/hyman.pml", "--ignore", "assert"], 0),
+        (&["check", "models/promela/philosophers_deadlock.pml"], 1),
+        (&["check", "models/promela/philosophers_deadlock.pml", "--ignore", "deadlock"], 0),
+        (&["check", "no_such_file.pml"], 2),
+        (&["check", "models"], 2),
+        (&["check"], 2),
+        (&["check", "models/promela/peterson.pml", "--no-such-flag"], 2),
+        (&["check", "models/promela/peterson.pml", "--memory", "lots"], 2),
+        (&["check", "models/promela/peterson.pml", "-D", "3x"], 2),
+        (&["check", "models/promela/peterson.pml", "--depth", "3"], 3),
+        (&["show", "models/promela/peterson.pml"], 2),
+        (&["simulate", "models/promela/peterson.pml", "--steps", "5"], 0),
+        (&["--help"], 0),
+        (&["--version"], 0),
+        (&[], 2),
+    ];
+    for (args, expected) in cases {
+        let output = supertrace(args);
+        assert_eq!(output.status.code(), Some(*expected), "{args:?}\n{}", stderr(&output));
+    }
+}
+
+#[test]
+fn limits_hold_and_are_named() {
+    let model = "models/promela/go_back_n.pml";
+    let (depth, code) = json(&["check", model, "--json", "--depth", "20"]);
+    assert_eq!((depth["verdict"].as_str(), code), (Some("incomplete"), 3));
+    assert_eq!(depth["stopped_by"], "depth");
+    assert_eq!(depth["depth"], 20);
+    for search in ["dfs", "bfs"] {
+        let args = ["check", model, "--json", "--memory", "3MiB", "--search", search];
+        let (memory, code) = json(&args);
+        assert_eq!((memory["verdict"].as_str(), code), (Some("incomplete"), 3), "{search}");
+        assert_eq!(memory["stopped_by"], "memory");
+        assert!(memory["memory_bytes"].as_u64().expect("a number") <= 3 << 20, "{search}");
+        assert!(memory["states"].as_u64().expect("a number") > 10_000, "{search}");
+        let args = ["check", model, "--json", "--time", "30ms", "--search", search];
+        let (time, code) = json(&args);
+        assert_eq!((time["verdict"].as_str(), code), (Some("incomplete"), 3), "{search}");
+        assert_eq!(time["stopped_by"], "time");
+        assert!(time["seconds"].as_f64().expect("a number") < 5.0);
+    }
+}
+
+#[test]
+fn endless_sequences_end_with_a_message() {
+    let cases = [
+        ("atomic.pml", "int x; init { atomic { do :: x++ od } }", "endless-atomic"),
+        ("dstep.pml", "int x; init { d_step { do :: x++ od } }", "endless-d_step"),
+        ("run.pml", "proctype P() { run P() } init { run P(); end: false }", "too-many-processes"),
+    ];
+    for (name, text, kind) in cases {
+        let (result, code) = json(&["check", &temp_model(name, text), "--json"]);
+        assert_eq!((result["violation"]["kind"].as_str(), code), (Some(kind), 1), "{name}");
+    }
+}
+
+#[test]
+fn defines_and_includes_reach_the_model() {
+    let (small, _) = json(&["check", "models/promela/peterson_filter.pml", "--json", "-D", "N=2"]);
+    let (larger, _) = json(&["check", "models/promela/peterson_filter.pml", "--json", "-DN=3"]);
+    assert!(small["states"].as_u64() < larger["states"].as_u64());
+    temp_model("part.h", "#define LIMIT 3\n");
+    let text = "#include \"part.h\"\nbyte x; init { x = LIMIT; assert(x == 3) }";
+    let output = supertrace(&["check", &temp_model("includes.pml", text)]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let output = supertrace(&["check", &temp_model("missing.pml", "#include \"nowhere.h\"\n")]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("nowhere.h"), "{}", stderr(&output));
+}
+
+#[test]
+fn all_violations_are_reported_once_each() {
+    let text = "byte x;\nactive proctype P() {\n if\n :: assert(x == 1)\n :: assert(x == 2)\n \
+                :: x = 9; assert(x == 3)\n fi\n}\n";
+    let model = temp_model("three.pml", text);
+    let (all, code) = json(&["check", &model, "--json", "--all"]);
+    assert_eq!(code, 1);
+    let lines: Vec<u64> = all["violations"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|v| v["location"]["line"].as_u64().expect("a line"))
+        .collect();
+    assert_eq!(lines, [4, 5, 6]);
+    let (two, _) = json(&["check", &model, "--json", "--max-violations", "2"]);
+    assert_eq!(two["violations"].as_array().map(Vec::len), Some(2));
+}
+
+#[test]
+fn traces_can_be_kept_shown_replayed_and_drawn() {
+    let (trace, chart) = (temp("t.json"), temp("t.svg"));
+    let (trace, chart) = (trace.display().to_string(), chart.display().to_string());
+    let model = "models/promela/stop_and_wait_bug.pml";
+    let checked = supertrace(&["check", model, "--trace", &trace, "--quiet"]);
+    assert_eq!(checked.status.code(), Some(1));
+    assert_eq!(stdout(&checked), format!("{model}: violation\n"));
+    let shown = stdout(&supertrace(&["show", &trace]));
+    assert!(shown.contains("assert(item == expected)") && shown.contains("sent "), "{shown}");
+    let columns = stdout(&supertrace(&["show", &trace, "--columns", "--width", "90"]));
+    assert!(columns.contains("sender(0)") && columns.contains("receiver(1)"), "{columns}");
+    assert_eq!(supertrace(&["show", &trace, "--msc", &chart]).status.code(), Some(0));
+    let svg = std::fs::read_to_string(&chart).expect("a chart");
+    assert!(svg.starts_with("<svg") && svg.trim_end().ends_with("</svg>"));
+    let replayed = supertrace(&["simulate", model, "--replay", &trace]);
+    assert_eq!(replayed.status.code(), Some(1), "{}", stderr(&replayed));
+    assert!(stdout(&replayed).contains("assertion does not hold"));
+    let other = supertrace(&["simulate", "models/promela/hyman.pml", "--replay", &trace]);
+    assert_eq!(other.status.code(), Some(2));
+    assert!(stderr(&other).contains("not a statement of this model"), "{}", stderr(&other));
+}
+
+#[test]
+fn breadth_first_counterexamples_are_shortest_and_others_are_shortened() {
+    for model in ["hyman", "stop_and_wait_bug", "needham_schroeder", "water_jugs", "farmer"] {
+        let model = format!("models/promela/{model}.pml");
+        let depth = |args: &[&str]| {
+            let mut all = vec!["check", &model, "--json"];
+            all.extend(args);
+            json(&all).0["violation"]["depth"].as_u64().expect("a violation")
+        };
+        let shortest = depth(&["--search", "bfs", "--reduce", "none"]);
+        assert_eq!(depth(&["--search", "bfs"]), shortest, "{model}");
+        assert_eq!(depth(&[]), shortest, "{model}: small enough to be shortened fully");
+        assert!(depth(&["--shorten", "off"]) >= shortest, "{model}");
+    }
+}
+
+#[test]
+fn simulation_is_repeatable_by_its_seed() {
+    let run = |seed: &str| {
+        let args =
+            ["simulate", "models/promela/alternating_bit.pml", "--seed", seed, "--steps", "40"];
+        stdout(&supertrace(&args))
+    };
+    assert_eq!(run("1"), run("1"));
+    assert_ne!(run("1"), run("2"));
+}
+
+#[test]
+fn interactive_simulation_takes_choices_undoes_and_shows() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let mut child = Command::new(env!("CARGO_BIN_EXE_supertrace"))
+        .args(["simulate", "models/promela/hyman.pml", "--interactive"])
+        .current_dir(common::root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    let input = b"1\nv\nu\nu\n99\nnonsense\nq\n";
+    child.stdin.take().expect("a pipe").write_all(input).expect("input is read");
+    let output = child.wait_with_output().expect("it ends");
+    let text = stdout(&output);
+    assert!(text.contains("want[1] = true"), "{text}");
+    assert!(text.contains("this is the initial state"), "{text}");
+    assert!(text.contains("expected a number from 1 to 2"), "{text}");
+    assert_eq!(output.status.code(), Some(0));
+}
+
+#[test]
+fn emit_ir_prints_the_system() {
+    let text = stdout(&supertrace(&["check", "models/promela/hello.pml", "--emit", "ir"]));
+    assert!(text.starts_with("system \"models/promela/hello.pml\" (promela)"), "{text}");
+    assert!(text.contains("print") && text.contains("exit"), "{text}");
+}
+
+#[test]
+fn properties_that_are_not_checked_are_named() {
+    let text = "byte x; init { x = 1 }\nltl safe { [] (x < 2) }\nnever { do :: x == 9 od }\n";
+    let output = supertrace(&["check", &temp_model("ltl.pml", text)]);
+    assert!(stdout(&output).contains("not checked: ltl formula safe"), "{}", stdout(&output));
+    assert!(stdout(&output).contains("not checked: never claim"), "{}", stdout(&output));
+}
+
+#[test]
+fn errors_come_all_at_once_with_place_and_remedy() {
+    let text =
+        "byte count;\nproctype P() {\n  cuont = 1;\n  count = ;\n  x = 2\n}\ninit { run Q() }\n";
+    let output = supertrace(&["check", &temp_model("bad.pml", text)]);
+    assert_eq!(output.status.code(), Some(2));
+    let text = stderr(&output);
+    for expected in [
+        "bad.pml:3:3: error: undeclared variable 'cuont'",
+        "help: did you mean 'count'?",
+        "bad.pml:4:11: error: expected an expression, found ';'",
+        "bad.pml:5:3: error: undeclared variable 'x'",
+        "bad.pml:7:12: error: there is no process type 'Q'",
+        "4 errors",
+    ] {
+        assert!(text.contains(expected), "no '{expected}' in:\n{text}");
+    }
+    let c_code = supertrace(&["check", &temp_model("c.pml", "init { c_code { x(\"}\"); } }")]);
+    assert!(stderr(&c_code).contains("embedded C ('c_code')"), "{}", stderr(&c_code));
+}
+
+#[test]
+#[cfg(unix)]
+fn ctrl_c_ends_with_the_result_so_far() {
+    use std::process::{Command, Stdio};
+    use std::time::Duration;
+    // Four billion states: never done.
+    let text = "int x; active [2] proctype P() { do :: x++ od }";
+    let child = Command::new(env!("CARGO_BIN_EXE_supertrace"))
+        .args(["check", &temp_model("endless.pml", text), "--json"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    std::thread::sleep(Duration::from_millis(700));
+    let kill = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+    assert!(kill.is_ok_and(|s| s.success()), "kill works");
+    let output = child.wait_with_output().expect("it ends");
+    let result: Value = serde_json::from_str(&stdout(&output)).expect("one JSON object");
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(result["stopped_by"], "interrupt");
+    assert!(result["states"].as_u64() > Some(1000));
+}
