@@ -1,7 +1,7 @@
 //! Breadth-first search: the store itself is the queue, as states lie in it in
 //! the order in which they were found. So a first violation is a nearest one.
 
-use super::Run;
+use super::{Run, reserve};
 use crate::outcome::Stop;
 use crate::store::{Cursor, ExactStore, Insert};
 use ir::fault::Fault;
@@ -63,9 +63,6 @@ impl Bfs<'_, '_> {
         let origins = (self.origins.capacity() * size_of::<Origin>()) as u64;
         self.run.memory = self.store.bytes() + origins;
         self.store.set_limit(self.run.options.memory.saturating_sub(origins));
-        if self.run.memory > self.run.options.memory {
-            self.run.stop = self.run.stop.or(Some(Stop::Memory));
-        }
     }
 
     fn path(&self, last: u32) -> Vec<u32> {
@@ -92,6 +89,11 @@ impl Sink for Bfs<'_, '_> {
             return Flow::Stop;
         }
         self.run.transitions += 1;
+        let budget = self.run.options.memory.saturating_sub(self.store.bytes());
+        if !reserve(&mut self.origins, 1, budget) {
+            self.run.stop = Some(Stop::Memory);
+            return Flow::Stop;
+        }
         match self.store.insert(state) {
             Insert::New => self.origins.push(Origin { parent: self.parent, edge: self.edges }),
             Insert::Visited => {}

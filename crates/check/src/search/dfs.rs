@@ -6,7 +6,7 @@
 //! is that of a search that generates one successor at a time. Faults wait in
 //! line with the successors for the same reason.
 
-use super::Run;
+use super::{Run, reserve};
 use crate::outcome::Stop;
 use crate::store::{ExactStore, Insert};
 use ir::fault::Fault;
@@ -109,6 +109,10 @@ impl Dfs<'_, '_> {
 
     fn enter(&mut self, edge: u32) {
         self.run.states = self.store.len();
+        let budget = self.left() + (self.levels.capacity() * size_of::<Level>()) as u64;
+        if !reserve(&mut self.levels, 1, budget) {
+            self.run.stop = self.run.stop.or(Some(Stop::Memory));
+        }
         self.levels.push(Level { bottom: self.waiting.len(), edge });
         // The first level is in front of the initial states.
         self.run.depth = self.run.depth.max(self.levels.len() - 2);
@@ -138,8 +142,20 @@ impl Dfs<'_, '_> {
         self.push_batch_of_last();
     }
 
+    /// Memory that is not in use.
+    fn left(&self) -> u64 {
+        self.run.options.memory.saturating_sub(self.store.bytes() + self.stack_bytes())
+    }
+
     /// Puts the successors of the last level's state in place, first on top.
     fn push_batch_of_last(&mut self) {
+        let budget = self.left() + self.waiting.capacity() as u64;
+        if !reserve(&mut self.waiting, self.batch.len(), budget) {
+            self.run.stop = self.run.stop.or(Some(Stop::Memory));
+            self.batch.clear();
+            self.ends.clear();
+            return;
+        }
         let n_faults = self.faults.len();
         let mut end = self.batch.len();
         let mut marks = 0;
@@ -156,9 +172,6 @@ impl Dfs<'_, '_> {
         self.edges = 0;
         self.run.memory = self.store.bytes() + self.stack_bytes();
         self.store.set_limit(self.run.options.memory.saturating_sub(self.stack_bytes()));
-        if self.stack_bytes() + self.store.bytes() > self.run.options.memory {
-            self.run.stop = self.run.stop.or(Some(Stop::Memory));
-        }
     }
 
     fn add_tail(&mut self, len: u32) {

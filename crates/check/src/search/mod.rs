@@ -61,6 +61,24 @@ pub fn check(model: &mut dyn Model, options: &Options) -> Outcome {
 const CLOCK_EXPANSIONS: u32 = 256;
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
+/// Makes room for `extra` more elements without taking more than `budget`
+/// bytes for the vector in all; false if that cannot be. A vector left to
+/// itself would double, and so break a memory limit by far.
+pub(crate) fn reserve<T>(vec: &mut Vec<T>, extra: usize, budget: u64) -> bool {
+    let needed = vec.len() + extra;
+    if needed <= vec.capacity() {
+        return true;
+    }
+    let bytes = |n: usize| (n * size_of::<T>()) as u64;
+    if bytes(needed) > budget {
+        return false;
+    }
+    let roomy = (vec.capacity() / 4 * 5).max(needed).max(1024);
+    let capacity = if bytes(roomy) > budget { needed } else { roomy };
+    vec.reserve_exact(capacity - vec.len());
+    true
+}
+
 /// A search under way: counts, limits and what was found.
 pub(crate) struct Run<'a> {
     pub options: &'a Options<'a>,
