@@ -20,8 +20,9 @@ pub enum Outcome {
 
 impl Machine<'_> {
     pub fn execute(&mut self, op: &Op) -> Eval<Outcome> {
-        // During a handshake only the receive on that channel can run.
-        if self.handshake.is_some() && !matches!(op, Op::Receive(_)) {
+        // During a handshake only the receive on that channel can run, on its
+        // own or as the start of a block.
+        if self.handshake.is_some() && !matches!(op, Op::Receive(_) | Op::Block(_)) {
             return Ok(Outcome::Blocked);
         }
         match op {
@@ -261,14 +262,12 @@ impl Machine<'_> {
     }
 
     fn block(&mut self, block: &Block) -> Eval<Outcome> {
-        if !block.guards.is_empty() {
-            let mut enabled = false;
-            for guard in &block.guards {
-                enabled = enabled || self.test(guard)?;
-            }
-            if !enabled {
-                return Ok(Outcome::Blocked);
-            }
+        let mut enabled = block.guards.is_empty() && self.handshake.is_none();
+        for guard in &block.guards {
+            enabled = enabled || self.test(guard)?;
+        }
+        if !enabled {
+            return Ok(Outcome::Blocked);
         }
         let mut outcome = Outcome::Done;
         let mut at = block.entry;

@@ -332,11 +332,11 @@ impl<'s> Machine<'s> {
         Ok(chan.len(&self.state, queue.offset) >= chan.capacity)
     }
 
-    /// Whether `c?[...]` holds. On a rendezvous channel it never does.
+    /// Whether `c?[...]` holds. On a rendezvous channel it never could.
     fn poll(&mut self, receive: &Receive) -> Eval<bool> {
         let (_, queue) = self.queue(&receive.chan)?;
         if self.system.chans[queue.chan.idx()].slots == 0 {
-            return Ok(false);
+            return self.fault(FaultKind::PollOnRendezvous, "poll of a rendezvous channel");
         }
         Ok(self.find_message(receive, queue)?.is_some())
     }

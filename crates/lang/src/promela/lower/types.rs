@@ -421,8 +421,9 @@ fn add_inits(out: &mut Vec<Init>, base: Base, ty: &VarType, bound: Option<u32>, 
             out.extend((0..count).map(|i| Init::Assign(place(i), expr.clone())));
         }
         FieldInit::List(values) => {
-            let assign = |(i, v): (usize, &i32)| Init::Assign(place(i as u32), Expr::Const(*v));
-            out.extend(values.iter().take(count as usize).enumerate().map(assign));
+            // The last value is that of all elements behind it.
+            let value = |i: u32| *values.get(i as usize).or(values.last()).unwrap_or(&0);
+            out.extend((0..count).map(|i| Init::Assign(place(i), Expr::Const(value(i)))));
         }
         FieldInit::Chan(chan) => {
             let stride = scalar.repr.size();
