@@ -1,4 +1,4 @@
-// expect: holds states=212 transitions=441
+// expect: holds states=14 transitions=33
 /* Pins: hidden variables do not tell states apart. Counts are those of Spin. */
-hidden byte h; byte x; hidden int hi[2];
-active [2] proctype A() { h = _pid; hi[1] = 3; x = h; do :: x < 3 -> h++; x++ :: x > 1 -> x = 0; h = 7 od }
+hidden byte scratch; hidden int list[2]; byte x;
+active [2] proctype A() { do :: atomic { scratch = x + _pid; list[1] = scratch * 2; x = (scratch + list[1]) % 5 } :: x == 3 -> list[0] = 7 od }
