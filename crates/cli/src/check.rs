@@ -93,9 +93,10 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
     let memory = args.memory.unwrap_or_else(units::default_memory);
     let interrupt = interrupt();
     let with_progress = progress::wanted(args.quiet);
-    let ignore = args.ignore.iter().map(|i| match i {
-        Ignore::Assert => FaultKind::Assertion,
-        Ignore::Deadlock => FaultKind::Deadlock,
+    let ignore = args.ignore.iter().flat_map(|i| match i {
+        // `xr` and `xs` are assertions about channels.
+        Ignore::Assert => vec![FaultKind::Assertion, FaultKind::ExclusiveChannel],
+        Ignore::Deadlock => vec![FaultKind::Deadlock],
     });
     let options = Options {
         order: match args.search {

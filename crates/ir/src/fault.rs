@@ -24,6 +24,7 @@ pub enum FaultKind {
     EndlessDstep,
     EndlessAtomic,
     NonDeterminism,
+    ExclusiveChannel,
     PriorityRange,
     EnabledSelf,
 }
@@ -45,6 +46,7 @@ impl FaultKind {
             FaultKind::EndlessDstep => "endless-d_step",
             FaultKind::EndlessAtomic => "endless-atomic",
             FaultKind::NonDeterminism => "non-determinism",
+            FaultKind::ExclusiveChannel => "exclusive-channel",
             FaultKind::PriorityRange => "priority-range",
             FaultKind::EnabledSelf => "enabled-self",
         }
@@ -52,7 +54,8 @@ impl FaultKind {
 
     /// The step itself is well defined, so a search may go on after it.
     pub fn can_continue(self) -> bool {
-        matches!(self, FaultKind::Assertion | FaultKind::NonDeterminism)
+        use FaultKind::*;
+        matches!(self, Assertion | NonDeterminism | ExclusiveChannel)
     }
 }
 

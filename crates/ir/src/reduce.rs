@@ -120,11 +120,11 @@ fn private_locals(system: &System, proc: ProcIdx) -> Locals {
     for (_, action) in actions_of(system, proc) {
         system.action(action).ops.iter().for_each(|op| drop_indexed(local_use(op)));
     }
-    if let Some(clause) = &system.proc(proc).provided {
-        let uses = local_use(&Op::Cond(clause.clone()));
-        uses.reads.iter().for_each(|offset| {
-            locals.remove(offset);
-        });
+    // These are read at any location.
+    let Proc { provided, claims, .. } = system.proc(proc);
+    for expr in provided.iter().chain(claims.iter().map(|c| &c.chan)) {
+        let uses = local_use(&Op::Cond(expr.clone()));
+        locals.retain(|offset, _| !uses.reads.contains(offset));
     }
     locals
 }

@@ -70,6 +70,8 @@ pub struct Uses {
     pub priority: bool,
     /// Some expression looks at locations or enabledness of other processes.
     pub control: bool,
+    /// Some process claims channels for itself.
+    pub claims: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -135,6 +137,15 @@ pub struct Proc {
     pub provided: Option<Expr>,
     /// Two enabled actions at one location are a fault.
     pub deterministic: bool,
+    /// Channels that only this process may use.
+    pub claims: Vec<Claim>,
+}
+
+/// A promise that no other process receives from (`xr`) or sends to (`xs`) a channel.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Claim {
+    pub receive: bool,
+    pub chan: Expr,
 }
 
 /// A control location. Location 0 is never entered, as in Spin.

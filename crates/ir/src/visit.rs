@@ -124,6 +124,7 @@ pub fn visit_system(system: &mut System, v: &mut dyn Visitor) {
         if let Some(clause) = &mut proc.provided {
             visit_expr(clause, v);
         }
+        proc.claims.iter_mut().for_each(|c| visit_expr(&mut c.chan, v));
     }
     for action in &mut system.actions {
         action.ops.iter_mut().for_each(|op| visit_op(op, v));

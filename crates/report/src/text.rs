@@ -28,6 +28,10 @@ pub fn count(n: u64) -> String {
     out
 }
 
+fn plural(n: u64, word: &str) -> String {
+    format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })
+}
+
 pub fn seconds(s: f64) -> String {
     match s {
         s if s < 0.001 => "under 1 ms".into(),
@@ -111,9 +115,9 @@ impl CheckReport {
 
     fn numbers(&self) -> String {
         let mut out = format!(
-            "  {} states, {} transitions, depth {}\n",
-            count(self.states),
-            count(self.transitions),
+            "  {}, {}, depth {}\n",
+            plural(self.states, "state"),
+            plural(self.transitions, "transition"),
             count(self.depth as u64)
         );
         let rate = if self.seconds >= 0.05 {
@@ -142,8 +146,7 @@ fn place(violation: &Violation) -> String {
     let at = &violation.location;
     let depth = match violation.depth {
         0 => "in the initial state".into(),
-        1 => "after 1 transition".into(),
-        n => format!("after {n} transitions"),
+        n => format!("after {}", plural(n as u64, "transition")),
     };
     format!(
         "  {}:{}:{}: {} ({}), {depth}\n",

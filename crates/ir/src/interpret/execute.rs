@@ -1,7 +1,8 @@
 //! Execution of operations on the machine's state.
 
+use super::expand::one_line;
 use super::machine::{Eval, Event, MAX_CHANNELS, MAX_PROCESSES, Machine};
-use crate::fault::FaultKind;
+use crate::fault::{Fault, FaultKind};
 use crate::layout::QueueLayout;
 use crate::scalar::{Kind, Scalar};
 use crate::system::{Block, Expr, Field, Init, Node, Op, Proc, ProcIdx, Receive, Space, System};
@@ -14,8 +15,6 @@ pub enum Outcome {
     /// Nothing has changed.
     Blocked,
     Done,
-    /// Done, but an assertion did not hold.
-    Failed,
 }
 
 impl Machine<'_> {
@@ -45,8 +44,9 @@ impl Machine<'_> {
             Op::Receive(receive) => return self.receive(receive),
             Op::Assert(expr) => {
                 if self.eval(expr)? == 0 {
-                    self.failed = self.span;
-                    return Ok(Outcome::Failed);
+                    let text = one_line(self.system.sources.text(self.span));
+                    let message = format!("assertion does not hold: {text}");
+                    self.fail(FaultKind::Assertion, message);
                 }
             }
             Op::Print { format, args } => self.print(format, args)?,
@@ -55,6 +55,36 @@ impl Machine<'_> {
             Op::Block(block) => return self.block(block),
         }
         Ok(Outcome::Done)
+    }
+
+    /// Notes what is wrong; execution goes on. The first failure counts.
+    fn fail(&mut self, kind: FaultKind, message: String) {
+        let span = self.span;
+        self.failure.get_or_insert_with(|| Box::new(Fault { kind, message, span }));
+    }
+
+    /// Whether another process has claimed the channel for itself.
+    fn check_claims(&mut self, id: usize, receive: bool) -> Eval<()> {
+        let me = (self.pid, self.at);
+        for pid in 0..self.shape.procs.len() {
+            let at = self.shape.procs[pid];
+            let proc = self.system.proc(self.layout.proc_type(&self.state, at));
+            if pid == me.0 || proc.claims.is_empty() {
+                continue;
+            }
+            for claim in proc.claims.iter().filter(|c| c.receive == receive) {
+                (self.pid, self.at) = (pid, at);
+                let claimed = self.eval(&claim.chan);
+                (self.pid, self.at) = me;
+                if claimed? == id as i32 + 1 {
+                    let word = if receive { "xr" } else { "xs" };
+                    let message =
+                        format!("{} ({pid}) has claimed this channel by '{word}'", proc.name);
+                    self.fail(FaultKind::ExclusiveChannel, message);
+                }
+            }
+        }
+        Ok(())
     }
 
     fn send(&mut self, chan: &Expr, sorted: bool, args: &[Expr]) -> Eval<Outcome> {
@@ -71,6 +101,9 @@ impl Machine<'_> {
                 FaultKind::MessageFields,
                 format!("send of {} fields to a channel of {expected}", args.len()),
             );
+        }
+        if self.system.uses.claims {
+            self.check_claims(id, false)?;
         }
         let mut values = [0; 16];
         let mut long_values = Vec::new();
@@ -133,6 +166,10 @@ impl Machine<'_> {
                 FaultKind::MessageFields,
                 format!("receive of {} fields from a channel of {expected}", receive.fields.len()),
             );
+        }
+        if self.system.uses.claims {
+            let (id, _) = self.queue(&receive.chan)?;
+            self.check_claims(id, true)?;
         }
         if self.events.is_some() {
             let values = (0..expected).map(|f| self.message_field(queue, slot, f)).collect();
@@ -269,12 +306,11 @@ impl Machine<'_> {
         if !enabled {
             return Ok(Outcome::Blocked);
         }
-        let mut outcome = Outcome::Done;
         let mut at = block.entry;
         for _ in 0..MAX_BLOCK_NODES {
-            at = match self.block_node(block, at, &mut outcome)? {
+            at = match self.block_node(block, at)? {
                 Some(next) => next,
-                None => return Ok(outcome),
+                None => return Ok(Outcome::Done),
             };
         }
         self.fault(
@@ -284,12 +320,12 @@ impl Machine<'_> {
     }
 
     /// Runs one node; returns the next, or none at the end.
-    fn block_node(&mut self, block: &Block, at: u32, outcome: &mut Outcome) -> Eval<Option<u32>> {
+    fn block_node(&mut self, block: &Block, at: u32) -> Eval<Option<u32>> {
         match &block.nodes[at as usize] {
             Node::Done => Ok(None),
             Node::Do { op, next, span } => {
                 self.span = *span;
-                if self.block_op(op, outcome)? {
+                if self.block_op(op)? {
                     return Ok(Some(*next));
                 }
                 self.fault(FaultKind::BlockedDstep, "statement blocks inside a d_step")
@@ -299,7 +335,7 @@ impl Machine<'_> {
                     match &block.nodes[*option as usize] {
                         Node::Do { op, next, span } => {
                             self.span = *span;
-                            if self.block_op(op, outcome)? {
+                            if self.block_op(op)? {
                                 return Ok(Some(*next));
                             }
                         }
@@ -312,15 +348,13 @@ impl Machine<'_> {
         }
     }
 
-    fn block_op(&mut self, op: &Op, outcome: &mut Outcome) -> Eval<bool> {
+    fn block_op(&mut self, op: &Op) -> Eval<bool> {
         // Options are tried in order and `else` comes last.
         if matches!(op, Op::Else) {
             return Ok(true);
         }
-        match self.execute(op)? {
-            Outcome::Blocked => return Ok(false),
-            Outcome::Failed => *outcome = Outcome::Failed,
-            Outcome::Done => {}
+        if self.execute(op)? == Outcome::Blocked {
+            return Ok(false);
         }
         if self.handshake.is_some() {
             self.handshake = None;

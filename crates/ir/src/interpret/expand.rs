@@ -228,14 +228,12 @@ impl<'s> Interpreter<'s> {
         self.machine.span = action.span;
         self.machine.ran = frame.ran;
         self.steps.push(Step { process: pid as u8, action: idx });
-        let outcome = self.machine.execute(&action.ops[0])?;
-        if outcome == Outcome::Blocked {
+        if self.machine.execute(&action.ops[0])? == Outcome::Blocked {
             self.steps.pop();
             return Ok(false);
         }
-        let mut failed = outcome == Outcome::Failed;
         for op in &action.ops[1..] {
-            failed |= self.machine.execute(op)? == Outcome::Failed;
+            self.machine.execute(op)?;
         }
         self.reached[idx.idx()] = true;
         if proc.deterministic && frame.ran && self.machine.handshake.is_none() {
@@ -248,12 +246,8 @@ impl<'s> Interpreter<'s> {
             frame.moved = true;
         }
         frame.escape = action.escape;
-        if failed {
-            let span = self.machine.failed;
-            let text = self.machine.system.sources.text(span);
-            let message = format!("assertion does not hold: {}", one_line(text));
-            let fault = Fault { kind: FaultKind::Assertion, message, span };
-            self.stopped |= sink.fault(fault, &self.steps) == Flow::Stop;
+        if let Some(failure) = self.machine.failure.take() {
+            self.stopped |= sink.fault(*failure, &self.steps) == Flow::Stop;
         }
         Ok(true)
     }
@@ -363,6 +357,7 @@ impl<'s> Interpreter<'s> {
     /// A move of the top frame went wrong and leads nowhere.
     fn report(&mut self, fault: Fault, sink: &mut dyn Sink) -> Flow {
         let flow = sink.fault(fault, &self.steps);
+        self.machine.failure = None;
         self.steps.truncate(self.depth - 1);
         self.frames[self.depth - 1].moved = true;
         self.restore();

@@ -29,8 +29,8 @@ pub struct Machine<'s> {
     pub handshake: Option<usize>,
     /// Span of the statement being executed, for faults.
     pub span: Span,
-    /// Span of the assertion that failed last.
-    pub failed: Span,
+    /// What an operation that went on all the same has found wrong.
+    pub failure: Option<Box<Fault>>,
     /// What statements do besides changing variables, if someone wants to know.
     pub events: Option<Vec<Event>>,
 }
@@ -65,7 +65,7 @@ impl<'s> Machine<'s> {
             ran: false,
             handshake: None,
             span: Span::NONE,
-            failed: Span::NONE,
+            failure: None,
             events: None,
         }
     }

@@ -10,7 +10,7 @@ use super::ast::{ActiveCount, Name, Proctype, Program, Spanned, Unit};
 use super::flow::{Body, Counter};
 use crate::diagnostic::Diagnostic;
 use ir::source::{Sources, Span};
-use ir::system::{Enum, Frame, Init, Place, Proc, ProcIdx, Space, Start, System};
+use ir::system::{Claim, Enum, Frame, Init, Place, Proc, ProcIdx, Space, Start, System};
 use ir::visit::{Access, Visitor, visit_system};
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -24,6 +24,8 @@ pub(super) struct Lowerer<'d> {
     scopes: Scopes,
     /// The frame of the process type at hand.
     locals: Frame,
+    /// Its claims on channels.
+    claims: Vec<Claim>,
     proc_names: HashMap<Name, ProcIdx>,
     counter: Counter,
     /// Bodies whose automata are made when all labels are known.
@@ -53,6 +55,7 @@ pub fn lower(
         globals: HashMap::new(),
         scopes: Scopes::default(),
         locals: Frame::default(),
+        claims: Vec::new(),
         proc_names: HashMap::new(),
         counter: Counter::default(),
         bodies: Vec::new(),
@@ -267,5 +270,6 @@ fn empty_proc() -> Proc {
         initial: ir::system::LocIdx(0),
         provided: None,
         deterministic: false,
+        claims: Vec::new(),
     }
 }

@@ -32,6 +32,8 @@ impl Lowerer<'_> {
         proc.span = span;
         proc.params = params;
         proc.frame = std::mem::take(&mut self.locals);
+        proc.claims = std::mem::take(&mut self.claims);
+        self.system.uses.claims |= !proc.claims.is_empty();
         self.bodies.push((idx, body));
     }
 

@@ -9,7 +9,7 @@ use crate::promela::ast::{
 use crate::promela::flow::{El, Flow, Label, Node, Seq, Target};
 use ir::scalar::Kind;
 use ir::source::Span;
-use ir::system::{Binary, Expr, Op, Place, Space};
+use ir::system::{Binary, Claim, Expr, Op, Place, Space};
 
 /// Widest plain range that `select` turns into a choice.
 const MAX_CHOICES: i32 = 32;
@@ -28,10 +28,9 @@ impl Lowerer<'_> {
                 self.local_decl(decl, flow);
                 None
             }
-            StmtKind::Exclusive { chans, .. } => {
-                // A promise about who uses a channel: only reductions need it.
+            StmtKind::Exclusive { receive, chans } => {
                 for chan in chans {
-                    self.chan(chan);
+                    self.claim_channel(*receive, chan);
                 }
                 None
             }
@@ -39,6 +38,28 @@ impl Lowerer<'_> {
                 let el = self.element(stmt, flow);
                 self.initialisation = false;
                 el
+            }
+        }
+    }
+
+    /// `xr` and `xs` on an array mean each of its channels.
+    fn claim_channel(&mut self, receive: bool, var: &VarRef) {
+        let bound = match &var.parts[..] {
+            [part] if part.index.is_none() => self.lookup(&part.name).and_then(|v| v.bound),
+            _ => None,
+        };
+        let Some(bound) = bound else {
+            if let Some(chan) = self.chan(var) {
+                self.claims.push(Claim { receive, chan });
+            }
+            return;
+        };
+        for i in 0..bound {
+            let mut element = var.clone();
+            let index = ast::Expr { kind: ExprKind::Const(i as i32), span: var.span };
+            element.parts[0].index = Some(Box::new(index));
+            if let Some(chan) = self.chan(&element) {
+                self.claims.push(Claim { receive, chan });
             }
         }
     }
