@@ -2,6 +2,7 @@
 
 mod dstep;
 mod expr;
+mod loops;
 mod process;
 mod stmt;
 mod types;

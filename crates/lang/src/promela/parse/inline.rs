@@ -41,7 +41,7 @@ impl Parser<'_> {
         if !self.at("{") {
             return self.unexpected("'{'");
         }
-        let start = self.pos;
+        let start = self.cursor.pos();
         let mut depth = 0usize;
         loop {
             match self.bump() {
@@ -62,7 +62,7 @@ impl Parser<'_> {
             }
         }
         self.parens = 0;
-        let mut body = self.tokens[start..self.pos].to_vec();
+        let mut body = self.cursor.since(start).to_vec();
         body[0].after_newline = false;
         let inline = Inline { name: name.node.clone(), params, body };
         if self.inlines.insert(name.node.clone(), Rc::new(inline)).is_some() {
@@ -89,7 +89,7 @@ impl Parser<'_> {
             let message = format!("inline '{name}' takes {expected} arguments, not {n}");
             return self.fail(span, message);
         }
-        let rest = self.tokens.len() - self.pos;
+        let rest = self.cursor.left();
         self.active_inlines.retain(|a| a.rest < rest);
         if self.active_inlines.iter().any(|a| a.name == inline.name) {
             let message = format!("inline '{name}' calls itself");
@@ -100,14 +100,14 @@ impl Parser<'_> {
         if self.expanded > MAX_EXPANDED {
             return self.fail(span, "inline calls expand to too much text");
         }
-        self.tokens.splice(self.pos..self.pos, body);
+        self.cursor.paste(body);
         self.active_inlines.push(ActiveInline { name: inline.name.clone(), rest, result });
         Ok(())
     }
 
     /// The innermost inline whose body is being parsed.
     pub(super) fn current_inline(&mut self) -> Option<&ActiveInline> {
-        let left = self.tokens.len() - self.pos;
+        let left = self.cursor.left();
         self.active_inlines.retain(|a| a.rest < left);
         self.active_inlines.last()
     }
@@ -117,7 +117,7 @@ impl Parser<'_> {
         let mut args = vec![Vec::new()];
         let mut depth = 1;
         loop {
-            let token = self.tokens[self.pos].clone();
+            let token = self.cursor.token().clone();
             match token.kind {
                 TokenKind::Punct("(" | "[") => depth += 1,
                 TokenKind::Punct(")" | "]") => depth -= 1,

@@ -6,6 +6,7 @@
 //! Errors do not stop the parser: it skips to where the next statement or unit
 //! may begin and goes on.
 
+mod cursor;
 mod decl;
 mod expr;
 mod inline;
@@ -14,6 +15,7 @@ mod stmt;
 use super::ast::*;
 use super::token::{Token, TokenKind};
 use crate::diagnostic::Diagnostic;
+use cursor::Cursor;
 use inline::{ActiveInline, Inline};
 use ir::source::Span;
 use std::collections::HashMap;
@@ -29,8 +31,7 @@ pub(super) struct Failed;
 pub(super) type Parse<T> = Result<T, Failed>;
 
 pub(super) struct Parser<'d> {
-    tokens: Vec<Token>,
-    pos: usize,
+    cursor: Cursor,
     /// Open parentheses: a line break inside them separates nothing.
     parens: usize,
     /// Inside a body, where a line break may stand for a semicolon.
@@ -54,8 +55,7 @@ pub(super) struct Parser<'d> {
 
 pub fn parse(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> Program {
     let mut parser = Parser {
-        tokens,
-        pos: 0,
+        cursor: Cursor::new(tokens),
         parens: 0,
         in_body: false,
         semicolon_taken: None,
@@ -79,27 +79,26 @@ const SEMICOLON: TokenKind = TokenKind::Punct(";");
 impl Parser<'_> {
     /// The next token; a semicolon where a line break stands for one.
     fn peek(&self) -> &TokenKind {
-        if self.at_implied_semicolon() { &SEMICOLON } else { &self.tokens[self.pos].kind }
+        if self.at_implied_semicolon() { &SEMICOLON } else { &self.cursor.token().kind }
     }
 
     fn peek_at(&self, offset: usize) -> &TokenKind {
-        let last = self.tokens.len() - 1;
-        &self.tokens[(self.pos + offset).min(last)].kind
+        self.cursor.kind_at(offset)
     }
 
     /// Spin takes a line break for a semicolon after tokens that can end a statement.
     fn at_implied_semicolon(&self) -> bool {
-        let token = &self.tokens[self.pos];
+        let token = self.cursor.token();
+        let Some(previous) = self.cursor.previous() else { return false };
         if !self.in_body
             || self.parens > 0
             || !token.after_newline
-            || self.pos == 0
-            || self.semicolon_taken == Some(self.pos)
+            || self.semicolon_taken == Some(self.cursor.pos())
         {
             return false;
         }
         let unless = matches!(&token.kind, TokenKind::Name(n) if n.starts_with('u'));
-        match &self.tokens[self.pos - 1].kind {
+        match &previous.kind {
             TokenKind::Number(_) => true,
             TokenKind::Punct("}") => !unless,
             TokenKind::Punct(p) => matches!(*p, ")" | "]" | "++" | "--"),
@@ -112,27 +111,25 @@ impl Parser<'_> {
     }
 
     fn span(&self) -> Span {
-        self.tokens[self.pos].span
+        self.cursor.token().span
     }
 
     fn prev_span(&self) -> Span {
-        self.tokens[self.pos.saturating_sub(1)].span
+        self.cursor.previous().unwrap_or(self.cursor.token()).span
     }
 
     fn bump(&mut self) -> TokenKind {
         if self.at_implied_semicolon() {
-            self.semicolon_taken = Some(self.pos);
+            self.semicolon_taken = Some(self.cursor.pos());
             return SEMICOLON;
         }
-        let kind = self.tokens[self.pos].kind.clone();
+        let kind = self.cursor.token().kind.clone();
         match kind {
             TokenKind::Punct("(") => self.parens += 1,
             TokenKind::Punct(")") => self.parens = self.parens.saturating_sub(1),
             _ => {}
         }
-        if self.pos + 1 < self.tokens.len() {
-            self.pos += 1;
-        }
+        self.cursor.advance();
         kind
     }
 
@@ -161,7 +158,7 @@ impl Parser<'_> {
     }
 
     fn at_end(&self) -> bool {
-        matches!(self.tokens[self.pos].kind, TokenKind::End)
+        matches!(self.cursor.token().kind, TokenKind::End)
     }
 
     fn expect(&mut self, punct: &'static str) -> Parse<()> {
@@ -223,7 +220,7 @@ impl Parser<'_> {
     fn program(&mut self) -> Program {
         let mut program = Program::default();
         while !self.at_end() {
-            let start = self.pos;
+            let start = self.cursor.pos();
             match self.unit(&mut program.units) {
                 Ok(()) => {}
                 Err(Failed) => self.skip_to_unit(start),
@@ -237,11 +234,11 @@ impl Parser<'_> {
         (self.in_body, self.parens, self.nesting, self.loops) = (false, 0, 0, 0);
         (self.in_ltl, self.semicolon_taken) = (false, None);
         self.active_inlines.clear();
-        if self.pos == start {
+        if self.cursor.pos() == start {
             self.bump();
         }
         while !self.at_end() {
-            let token = &self.tokens[self.pos];
+            let token = self.cursor.token();
             if let TokenKind::Name(n) = &token.kind
                 && token.after_newline
                 && matches!(
@@ -260,7 +257,7 @@ impl Parser<'_> {
             {
                 return;
             }
-            self.pos += 1;
+            self.cursor.advance();
         }
     }
 

@@ -30,7 +30,7 @@ impl Parser<'_> {
             if self.at_sequence_end() {
                 break;
             }
-            let before = self.pos;
+            let before = self.cursor.pos();
             match self.step() {
                 Ok(step) => {
                     steps.push(step);
@@ -67,10 +67,9 @@ impl Parser<'_> {
         if self.at(";") || self.at("->") || self.at_sequence_end() {
             return;
         }
-        let after = &self.tokens[self.pos.saturating_sub(1)].kind;
-        let optional = match after {
-            TokenKind::Punct("}") => true,
-            TokenKind::Name(n) => matches!(&**n, "else" | "fi" | "od"),
+        let optional = match self.cursor.previous().map(|t| &t.kind) {
+            Some(TokenKind::Punct("}")) => true,
+            Some(TokenKind::Name(n)) => matches!(&**n, "else" | "fi" | "od"),
             _ => false,
         };
         if !optional {
@@ -82,7 +81,7 @@ impl Parser<'_> {
     fn skip_statement(&mut self, before: usize) {
         self.parens = 0;
         let mut braces = 0usize;
-        let mut moved = self.pos > before;
+        let mut moved = self.cursor.pos() > before;
         while !self.at_end() {
             match self.peek() {
                 TokenKind::Punct("{") => braces += 1,
@@ -119,7 +118,7 @@ impl Parser<'_> {
         if !matches!(self.peek_at(0), TokenKind::Name(n) if &**n == "unless") {
             return Ok(stmt);
         }
-        self.semicolon_taken = Some(self.pos);
+        self.semicolon_taken = Some(self.cursor.pos());
         self.bump();
         let escape = self.stmt()?;
         let span = stmt.span;
@@ -318,7 +317,8 @@ impl Parser<'_> {
 
     /// Statements that start with a variable; if none fits, an expression.
     fn variable_stmt(&mut self) -> Parse<StmtKind> {
-        let checkpoint = (self.pos, self.parens, self.semicolon_taken);
+        let pos = self.cursor.pos();
+        let checkpoint = (self.parens, self.semicolon_taken);
         let n_diagnostics = self.diagnostics.len();
         if let Ok(var) = self.var_ref() {
             let op = match self.peek() {
@@ -343,7 +343,8 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        (self.pos, self.parens, self.semicolon_taken) = checkpoint;
+        self.cursor.back_to(pos);
+        (self.parens, self.semicolon_taken) = checkpoint;
         self.diagnostics.truncate(n_diagnostics);
         self.expr_stmt()
     }
