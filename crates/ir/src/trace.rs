@@ -90,26 +90,56 @@ pub fn replay(
     let mut transitions = Vec::new();
     let mut rest = steps;
     loop {
-        let mut finder = Finder { rest, expected, fault: None, next: None };
-        interpreter.expand(&state, &mut finder);
-        if let Some(fault) = finder.fault {
-            if !rest.is_empty() {
-                transitions.push(rest.to_vec());
+        match follow(&mut interpreter, &state, rest, expected) {
+            Followed::Fault(fault) => {
+                if !rest.is_empty() {
+                    transitions.push(rest.to_vec());
+                }
+                return Ok(Replayed { transitions, fault: Some(fault) });
             }
-            return Ok(Replayed { transitions, fault: Some(fault) });
+            Followed::Next { state: next, n_steps } => {
+                transitions.push(rest[..n_steps].to_vec());
+                rest = &rest[n_steps..];
+                state = next;
+            }
+            Followed::Nowhere if rest.is_empty() => {
+                return match expected {
+                    None => Ok(Replayed { transitions, fault: None }),
+                    Some(kind) => Err(format!("the path does not end in a violation '{kind}'")),
+                };
+            }
+            Followed::Nowhere => {
+                return Err(format!("step {} is not possible", steps.len() - rest.len() + 1));
+            }
         }
-        if rest.is_empty() {
-            return match expected {
-                None => Ok(Replayed { transitions, fault: None }),
-                Some(kind) => Err(format!("the path does not end in a violation '{kind}'")),
-            };
-        }
-        let Some((next, n_steps)) = finder.next else {
-            return Err(format!("step {} is not possible", steps.len() - rest.len() + 1));
-        };
-        transitions.push(rest[..n_steps].to_vec());
-        rest = &rest[n_steps..];
-        state = next;
+    }
+}
+
+/// Where a path leads from a state.
+pub enum Followed {
+    /// By its first `n_steps` steps to another state.
+    Next {
+        state: Vec<u8>,
+        n_steps: usize,
+    },
+    /// By all its steps to the fault that is looked for.
+    Fault(Fault),
+    Nowhere,
+}
+
+/// Follows the first transition of a path.
+pub fn follow(
+    model: &mut dyn Model,
+    state: &[u8],
+    path: &[Step],
+    expected: Option<FaultKind>,
+) -> Followed {
+    let mut finder = Finder { rest: path, expected, fault: None, next: None };
+    model.expand(state, &mut finder);
+    match (finder.fault, finder.next) {
+        (Some(fault), _) => Followed::Fault(fault),
+        (None, Some((state, n_steps))) => Followed::Next { state, n_steps },
+        (None, None) => Followed::Nowhere,
     }
 }
 

@@ -1,0 +1,127 @@
+//! Anything that implements `Model` can be checked: here, a road with two
+//! kinds of steps, by one and by ten, and a hole at its end.
+
+use check::{Options, Order, Outcome, Stop, Verdict};
+use ir::fault::{Fault, FaultKind};
+use ir::model::{Flow, Model, Sink, Step};
+use ir::source::Span;
+use ir::system::ActionIdx;
+use std::sync::atomic::AtomicBool;
+
+struct Road {
+    end: u32,
+    /// Bytes that make states larger and otherwise mean nothing.
+    ballast: usize,
+}
+
+impl Road {
+    fn state(&self, at: u32) -> Vec<u8> {
+        let mut state = at.to_le_bytes().to_vec();
+        state.resize(4 + self.ballast, 7);
+        state
+    }
+}
+
+impl Model for Road {
+    fn initial(&mut self, sink: &mut dyn Sink) -> Flow {
+        sink.successor(&self.state(0), &[])
+    }
+
+    fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        let at = u32::from_le_bytes([state[0], state[1], state[2], state[3]]);
+        for (action, by) in [(0, 1), (1, 10)] {
+            let steps = [Step { process: 0, action: ActionIdx(action) }];
+            let next = at + by;
+            let flow = if next == self.end {
+                let fault = Fault {
+                    kind: FaultKind::Assertion,
+                    message: "fell into the hole".into(),
+                    span: Span::NONE,
+                };
+                sink.fault(fault, &steps)
+            } else if next < self.end {
+                sink.successor(&self.state(next), &steps)
+            } else {
+                Flow::Continue
+            };
+            if flow == Flow::Stop {
+                return Flow::Stop;
+            }
+        }
+        Flow::Continue
+    }
+}
+
+fn options(order: Order, interrupt: &AtomicBool) -> Options<'_> {
+    Options {
+        order,
+        depth: None,
+        ignore: Vec::new(),
+        target: None,
+        max_violations: 1,
+        memory: 1 << 30,
+        time: None,
+        interrupt,
+        progress: None,
+    }
+}
+
+fn search(order: Order, end: u32) -> Outcome {
+    let interrupt = AtomicBool::new(false);
+    check::check(&mut Road { end, ballast: 0 }, &options(order, &interrupt))
+}
+
+#[test]
+fn both_orders_find_the_hole_and_breadth_first_the_nearest_way() {
+    let dfs = search(Order::Dfs, 1005);
+    assert_eq!((dfs.verdict, dfs.violations[0].depth), (Verdict::Violation, 1005));
+    assert_eq!(dfs.violations[0].steps.len(), 1005);
+    let bfs = search(Order::Bfs, 1005);
+    assert_eq!((bfs.verdict, bfs.violations[0].depth), (Verdict::Violation, 105));
+}
+
+#[test]
+fn counts_agree_when_the_hole_is_ignored() {
+    let interrupt = AtomicBool::new(false);
+    for order in [Order::Dfs, Order::Bfs] {
+        let ignore = vec![FaultKind::Assertion];
+        let options = Options { ignore, ..options(order, &interrupt) };
+        let outcome = check::check(&mut Road { end: 1000, ballast: 0 }, &options);
+        assert_eq!(outcome.verdict, Verdict::Holds);
+        // 0 to 999; all but the last few have two ways on.
+        assert_eq!((outcome.states, outcome.transitions), (1000, 1 + 999 + 990));
+    }
+}
+
+#[test]
+fn limits_stop_the_search_with_a_result() {
+    let interrupt = AtomicBool::new(false);
+    for order in [Order::Dfs, Order::Bfs] {
+        let depth = Options { depth: Some(50), ..options(order, &interrupt) };
+        let outcome = check::check(&mut Road { end: 100_000, ballast: 0 }, &depth);
+        assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Depth)));
+        assert_eq!(outcome.depth, 50);
+        let memory = Options { memory: 8 << 20, ..options(order, &interrupt) };
+        let outcome = check::check(&mut Road { end: 100_000, ballast: 200 }, &memory);
+        assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Memory)));
+        assert!(outcome.memory <= 8 << 20, "{order:?} {}", outcome.memory);
+    }
+    let set = AtomicBool::new(true);
+    let outcome = check::check(&mut Road { end: 100_000, ballast: 0 }, &options(Order::Dfs, &set));
+    assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Interrupt)));
+}
+
+#[test]
+fn shortening_is_exact_with_memory_and_takes_shortcuts_without() {
+    let interrupt = AtomicBool::new(false);
+    let found = search(Order::Dfs, 5005).violations.remove(0);
+    let mut road = Road { end: 5005, ballast: 0 };
+    let best = check::shorten(&mut road, &found, None, 1 << 30, &interrupt).expect("shorter");
+    assert_eq!(best.depth, 505);
+    // Too little memory for a breadth-first search of all states.
+    let shorter = check::shorten(&mut road, &found, None, 1 << 10, &interrupt).expect("shorter");
+    assert!(shorter.depth <= 600, "{}", shorter.depth);
+    assert_eq!(shorter.steps.len(), shorter.depth);
+    let length: u32 = shorter.steps.iter().map(|s| if s.action.0 == 0 { 1 } else { 10 }).sum();
+    assert_eq!(length, 5005, "the steps lead to the hole");
+}
