@@ -1,1 +1,16 @@
-fn main() {}
+//! Chores of the project: `cargo xtask TASK`.
+
+mod bench;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    match args.split_first() {
+        Some((task, rest)) if task == "bench" => bench::main(rest),
+        _ => {
+            eprintln!("usage: cargo xtask bench [OPTION...]    ('bench --help' lists them)");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! What the bench runs on and with.
+
+use super::options::Options;
+use std::path::PathBuf;
+use std::process::Command;
+
+/// The root of the project.
+pub fn root() -> PathBuf {
+    let xtask = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    xtask.parent().map_or(xtask.clone(), PathBuf::from)
+}
+
+/// What the bench needs and does not find.
+pub fn missing(options: &Options) -> Vec<String> {
+    let mut missing: Vec<String> = [("spin", "-V"), ("gcc", "--version")]
+        .iter()
+        .filter(|(tool, flag)| first_line(tool, flag).is_none())
+        .map(|(tool, _)| format!("'{tool}' is not installed"))
+        .collect();
+    if options.models.is_empty() && !options.corpus.join("expected.tsv").is_file() {
+        missing.push("no corpus (../shared/corpus/promela, or --corpus DIR)".into());
+    }
+    missing
+}
+
+/// The first line that a tool prints about its version.
+pub fn first_line(tool: &str, flag: &str) -> Option<String> {
+    let output = Command::new(tool).arg(flag).output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().find(|l| !l.trim().is_empty()).map(|l| l.trim().to_string())
+}
+
+pub fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The machine's memory in GiB, rounded.
+pub fn memory_gib() -> Option<u64> {
+    let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+    let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
+    let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+    Some((kib + (1 << 19)) >> 20)
+}
+
+/// Wall-clock times mean little if other work wants the cores too.
+pub fn warn_if_busy() {
+    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
+    let load: f64 = load.split_whitespace().next().and_then(|w| w.parse().ok()).unwrap_or(0.0);
+    if load > cores() as f64 - 1.0 {
+        eprintln!("warning: load is {load} on {} cores: trust CPU time more than wall", cores());
+    }
+}
