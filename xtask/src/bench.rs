@@ -54,7 +54,8 @@ fn bench(options: Options) -> Result<ExitCode, String> {
     }
     let models = models::select(&options)?;
     let supertrace = ours::build(&options)?;
-    machine::warn_if_busy();
+    let load_before = machine::load();
+    machine::warn_if_busy(load_before);
     let scratch = process::Scratch::new()?;
     let (mut measured, mut failures) = prepare(models, &options, &scratch);
     repeat(&mut measured, &mut failures, &options, &supertrace);
@@ -63,7 +64,7 @@ fn bench(options: Options) -> Result<ExitCode, String> {
 
     let rows: Vec<_> = measured.iter().map(summary::Row::new).collect();
     print!("{}", table::text(&rows));
-    write(&options, &measured, &rows, &failures)?;
+    write(&options, &measured, &rows, &failures, load_before)?;
     for failure in &failures {
         eprintln!("\n*** FAILED *** {failure}");
     }
@@ -133,6 +134,7 @@ fn write(
     measured: &[Measured],
     rows: &[summary::Row],
     failures: &[String],
+    load_before: Option<f64>,
 ) -> Result<(), String> {
     let put = |path: &std::path::Path, text: String| {
         std::fs::write(path, text).map_err(|e| format!("cannot write '{}': {e}", path.display()))
@@ -144,7 +146,10 @@ fn write(
         if !failures.is_empty() {
             return Err("docs/benchmarks.md is not written, because a model failed".into());
         }
-        put(&machine::root().join("docs/benchmarks.md"), table::markdown(rows, options))?;
+        put(
+            &machine::root().join("docs/benchmarks.md"),
+            table::markdown(rows, options, load_before),
+        )?;
     }
     Ok(())
 }

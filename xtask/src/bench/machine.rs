@@ -42,11 +42,14 @@ pub fn memory_gib() -> Option<u64> {
     Some((kib + (1 << 19)) >> 20)
 }
 
+/// Processes that want a core, averaged over the last minute.
+pub fn load() -> Option<f64> {
+    std::fs::read_to_string("/proc/loadavg").ok()?.split_whitespace().next()?.parse().ok()
+}
+
 /// Wall-clock times mean little if other work wants the cores too.
-pub fn warn_if_busy() {
-    let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
-    let load: f64 = load.split_whitespace().next().and_then(|w| w.parse().ok()).unwrap_or(0.0);
-    if load > cores() as f64 - 1.0 {
+pub fn warn_if_busy(load: Option<f64>) {
+    if let Some(load) = load.filter(|&load| load > cores() as f64 - 1.0) {
         eprintln!("warning: load is {load} on {} cores: trust CPU time more than wall", cores());
     }
 }

@@ -80,7 +80,7 @@ fn means(rows: &[Row]) -> String {
 }
 
 /// For docs/benchmarks.md. No date: the history of the file has it.
-pub fn markdown(rows: &[Row], options: &Options) -> String {
+pub fn markdown(rows: &[Row], options: &Options, load_before: Option<f64>) -> String {
     let mut out = String::from("# Benchmarks: Supertrace and Spin\n\n");
     out.push_str("Written by `cargo xtask bench --write`; do not edit.\n\n");
     out.push_str(&means(rows));
@@ -88,10 +88,10 @@ pub fn markdown(rows: &[Row], options: &Options) -> String {
     for row in rows {
         let _ = writeln!(out, "| {} |", cells(row).join(" | "));
     }
-    out + "\n" + &method(options)
+    out + "\n" + &method(options, load_before)
 }
 
-fn method(options: &Options) -> String {
+fn method(options: &Options, load_before: Option<f64>) -> String {
     let version = |tool: &str, flag: &str| machine::first_line(tool, flag).unwrap_or_default();
     let sizes = match &options.pan {
         Some(flags) => format!("`{flags}`"),
@@ -100,9 +100,12 @@ fn method(options: &Options) -> String {
                  (larger ones take longer to clear than some searches take)"
             .into(),
     };
+    let load = |load: Option<f64>| load.map_or("unknown".into(), |l| l.to_string());
     format!(
         "## Method\n\n\
-         - Machine: {} cores, {} GiB of memory. Both tools use one core.\n\
+         - Machine: {} cores, {} GiB of memory. Both tools use one core. Load average before \
+         the runs {}, after them {} (1 of that is the bench): other work slows both tools, \
+         and CPU time is then the better measure.\n\
          - {}; {}; supertrace {} (release build).\n\
          - Models: those of the corpus with 100,000 states or more, if the options below name \
          no others. Both tools search the whole graph without reduction; equal numbers of states \
@@ -110,7 +113,7 @@ fn method(options: &Options) -> String {
          - Spin: `spin {} MODEL`, `gcc {} -o pan pan.c`, `./pan {}` and {sizes}.\n\
          - Ours: `supertrace check MODEL {}`.\n\
          - Runs of the two tools alternate; medians of {}. Spin's verifier is generated and \
-         compiled once.\n\
+         compiled once, so time to verdict is less certain than speed.\n\
          - States per second are the states divided by the wall clock of the whole process, `pan` \
          or `supertrace`; ours includes reading the model. Time to verdict adds `spin` and `gcc` \
          to Spin's.\n\
@@ -119,6 +122,8 @@ fn method(options: &Options) -> String {
          - Repeat: `cargo xtask bench{} --repeat {} --write`; `--help` lists the options.\n",
         machine::cores(),
         machine::memory_gib().map_or("unknown".into(), |g| g.to_string()),
+        load(load_before),
+        load(machine::load()),
         version("spin", "-V"),
         version("gcc", "--version"),
         env!("CARGO_PKG_VERSION"),
