@@ -29,13 +29,14 @@ pub fn load(name: &str, text: String, defines: &[(String, String)], loader: &dyn
     }
     diagnostics.extend(more);
     diagnostics.sort_by_key(|d| (d.span.file, d.span.start));
+    diagnostics.dedup();
     let failed = diagnostics.iter().any(Diagnostic::is_error);
     Loaded { system: (!failed).then_some(system), sources, diagnostics }
 }
 
 /// What is said because a statement that could not be read is missing.
 fn follows_from_syntax(diagnostic: &Diagnostic) -> bool {
-    let phrases = ["empty sequence", "there is no label", "has no label", "no process runs"];
+    let phrases = ["there is no label", "has no label", "no process runs", "cannot stand here"];
     phrases.iter().any(|p| diagnostic.message.contains(p))
 }
 

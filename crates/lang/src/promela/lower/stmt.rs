@@ -31,6 +31,11 @@ impl Lowerer<'_> {
             _ => {
                 let el = self.element(stmt, flow);
                 self.initialisation = false;
+                // Nothing may vanish without a word.
+                if el.is_none() && !self.diagnostics.iter().any(Diagnostic::is_error) {
+                    let message = "this statement cannot stand here";
+                    self.error(Diagnostic::error(stmt.span, message));
+                }
                 el
             }
         }
@@ -238,8 +243,9 @@ impl Lowerer<'_> {
         let seq = flow.close_seq();
         self.initialisation = initialisation;
         self.scopes.close();
+        // Without a first element there was an error, or there are declarations only.
         let Some(first) = flow.sequence(seq).first else {
-            self.error(Diagnostic::error(body.end, "empty sequence"));
+            self.check_empty(body);
             return None;
         };
         if let Some(label) = flow.labels.iter().find(|l| l.el == first) {
@@ -249,6 +255,14 @@ impl Lowerer<'_> {
             self.error(Diagnostic::error(span, message).help(help));
         }
         Some(seq)
+    }
+
+    fn check_empty(&mut self, body: &Body) {
+        let only_claims = |s: &Stmt| matches!(s.kind, StmtKind::Exclusive { .. });
+        if !body.steps.is_empty() && body.steps.iter().all(only_claims) {
+            let message = "a sequence needs at least one statement";
+            self.error(Diagnostic::error(body.end, message).help("'skip' does nothing"));
+        }
     }
 
     fn options(&mut self, options: &[Body], flow: &mut Flow) -> Vec<Seq> {
@@ -261,7 +275,7 @@ impl Lowerer<'_> {
             let seq = flow.close_seq();
             self.initialisation = initialisation;
             let Some(first) = flow.sequence(seq).first else {
-                self.error(Diagnostic::error(option.end, "empty sequence"));
+                self.check_empty(option);
                 continue;
             };
             let is_else = matches!(flow.el(first).node, Node::Else);

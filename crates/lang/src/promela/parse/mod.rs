@@ -308,8 +308,12 @@ impl Parser<'_> {
                 .help("express it in Promela, or check this model with Spin"),
         );
         self.bump();
-        while let TokenKind::Text(_) | TokenKind::Punct("{" | "}" | "[" | "]") = self.peek() {
+        // The preprocessor leaves no more of it than strings or a pair of braces.
+        while let TokenKind::Text(_) = self.peek() {
             self.bump();
+        }
+        if self.eat("{") {
+            self.eat("}");
         }
         Err(Failed)
     }

@@ -25,6 +25,7 @@ impl Parser<'_> {
     fn sequence(&mut self) -> Parse<Vec<Stmt>> {
         let start = self.span();
         let mut steps = Vec::new();
+        let mut failed = false;
         loop {
             self.separators();
             if self.at_sequence_end() {
@@ -36,10 +37,13 @@ impl Parser<'_> {
                     steps.push(step);
                     self.check_separator();
                 }
-                Err(Failed) => self.skip_statement(before),
+                Err(Failed) => {
+                    failed = true;
+                    self.skip_statement(before);
+                }
             }
         }
-        if steps.is_empty() {
+        if steps.is_empty() && !failed {
             self.error(
                 Diagnostic::error(start, "empty sequence")
                     .help("a sequence needs at least one statement; 'skip' does nothing"),
