@@ -118,7 +118,9 @@ fn limits_hold_and_are_named() {
 #[test]
 fn endless_sequences_end_with_a_message() {
     let cases = [
-        ("atomic.pml", "int x; init { atomic { do :: x++ od } }", "endless-atomic"),
+        ("counter.pml", "int x; init { atomic { do :: x++ od } }", "endless-atomic"),
+        ("cycle.pml", "bit x; init { atomic { do :: x++ od } }", "endless-atomic"),
+        ("block.pml", "bit x; init { d_step { do :: x++ od } }", "endless-d_step"),
         ("dstep.pml", "int x; init { d_step { do :: x++ od } }", "endless-d_step"),
         ("run.pml", "proctype P() { run P() } init { run P(); end: false }", "too-many-processes"),
     ];
@@ -126,6 +128,13 @@ fn endless_sequences_end_with_a_message() {
         let (result, code) = json(&["check", &temp_model(name, text), "--json"]);
         assert_eq!((result["violation"]["kind"].as_str(), code), (Some(kind), 1), "{name}");
     }
+}
+
+#[test]
+fn an_atomic_sequence_that_can_turn_round_but_also_end_is_no_violation() {
+    let text = "byte x; init { atomic { do :: x < 3 -> x++ :: x > 0 -> x-- :: break od } }";
+    let (result, code) = json(&["check", &temp_model("turns.pml", text), "--json"]);
+    assert_eq!((result["verdict"].as_str(), code), (Some("holds"), 0));
 }
 
 #[test]

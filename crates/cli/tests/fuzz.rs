@@ -3,10 +3,11 @@
 
 mod common;
 
-use check::{Options, Order};
+use check::{Options, Order, Outcome, Verdict};
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
 use ir::reduce;
+use ir::system::System;
 use ir::trace;
 use lang::promela::preprocess::FileLoader;
 use std::sync::atomic::AtomicBool;
@@ -146,30 +147,52 @@ fn exercise(text: &str) {
         return;
     };
     let reduced = reduce::reduce(&system);
-    let interrupt = AtomicBool::new(false);
-    for (order, searched) in [(Order::Dfs, &system), (Order::Bfs, &reduced)] {
-        let layout = Layout::new(searched);
-        let mut model = Interpreter::new(searched, &layout);
-        let options = Options {
-            order,
-            depth: Some(2000),
-            ignore: Vec::new(),
-            target: None,
-            max_violations: 3,
-            memory: 64 << 20,
-            time: Some(Duration::from_millis(20)),
-            interrupt: &interrupt,
-            progress: None,
-        };
-        let outcome = check::check(&mut model, &options);
-        let layout = Layout::new(&system);
-        for found in &outcome.violations {
-            let faulty = found.fault.kind != ir::fault::FaultKind::Deadlock;
-            let steps = reduce::expand_steps(searched, &found.steps, faulty);
-            let path = trace::replay(&system, &layout, &steps, Some(found.fault.kind));
-            let path = path.unwrap_or_else(|e| panic!("{:?} does not replay: {e}", found.fault));
-            trace::describe(&system, &layout, &path);
+    let mut verdicts = Vec::new();
+    for (order, searched) in [
+        (Order::Dfs, &system),
+        (Order::Bfs, &system),
+        (Order::Dfs, &reduced),
+        (Order::Bfs, &reduced),
+    ] {
+        let outcome = search(searched, order);
+        confirm(&system, searched, &outcome);
+        // A verdict that a limit has not cut short must always be the same,
+        // and a hidden variable may lead orders to different states.
+        let complete = outcome.verdict != Verdict::Incomplete;
+        if complete && system.globals.cells.iter().all(|c| !c.hidden) {
+            verdicts.push((order, outcome.verdict));
         }
+    }
+    let same = verdicts.windows(2).all(|w| w[0].1 == w[1].1);
+    assert!(same, "verdicts differ: {verdicts:?}");
+}
+
+fn search(system: &System, order: Order) -> Outcome {
+    let interrupt = AtomicBool::new(false);
+    let layout = Layout::new(system);
+    let options = Options {
+        order,
+        depth: None,
+        ignore: Vec::new(),
+        target: None,
+        max_violations: 1,
+        memory: 64 << 20,
+        time: Some(Duration::from_millis(20)),
+        interrupt: &interrupt,
+        progress: None,
+    };
+    check::check(&mut Interpreter::new(system, &layout), &options)
+}
+
+/// Every counterexample is a path of the model as it is written.
+fn confirm(system: &System, searched: &System, outcome: &Outcome) {
+    let layout = Layout::new(system);
+    for found in &outcome.violations {
+        let faulty = found.fault.kind != ir::fault::FaultKind::Deadlock;
+        let steps = reduce::expand_steps(searched, &found.steps, faulty);
+        let path = trace::replay(system, &layout, &steps, Some(found.fault.kind));
+        let path = path.unwrap_or_else(|e| panic!("{:?} does not replay: {e}", found.fault));
+        trace::describe(system, &layout, &path);
     }
 }
 

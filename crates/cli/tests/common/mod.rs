@@ -22,9 +22,11 @@ pub fn corpus() -> Option<PathBuf> {
     path.is_dir().then_some(path)
 }
 
-/// Tells that a test was skipped, and why.
+/// Tells that a test was skipped, and why; past the test harness, which would
+/// show it for failed tests only.
 pub fn skipped(what: &str, why: &str) {
-    eprintln!("SKIPPED {what}: {why}");
+    use std::io::Write;
+    let _ = writeln!(std::io::stderr(), "SKIPPED {what}: {why}");
 }
 
 pub fn has_tool(name: &str) -> bool {

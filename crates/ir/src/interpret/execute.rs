@@ -9,6 +9,8 @@ use crate::system::{Block, Expr, Field, Init, Node, Op, Proc, ProcIdx, Receive, 
 
 /// A `d_step` that runs longer than this is taken for endless.
 const MAX_BLOCK_NODES: usize = 10_000_000;
+/// Behind this many statements it is watched for repetition.
+const WATCH_BLOCK_FROM: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
@@ -307,11 +309,23 @@ impl Machine<'_> {
             return Ok(Outcome::Blocked);
         }
         let mut at = block.entry;
-        for _ in 0..MAX_BLOCK_NODES {
+        // Brent's way to find a cycle: compare with a place remembered at
+        // distances that double.
+        let mut remembered = None;
+        let mut remember_at = WATCH_BLOCK_FROM;
+        for n in 0..MAX_BLOCK_NODES {
             at = match self.block_node(block, at)? {
                 Some(next) => next,
                 None => return Ok(Outcome::Done),
             };
+            if remembered.as_ref().is_some_and(|(node, state)| *node == at && *state == self.state)
+            {
+                return self.fault(FaultKind::EndlessDstep, "this d_step never ends");
+            }
+            if n == remember_at {
+                remembered = Some((at, self.state.clone()));
+                remember_at *= 2;
+            }
         }
         self.fault(
             FaultKind::EndlessDstep,

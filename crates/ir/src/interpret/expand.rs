@@ -4,6 +4,7 @@
 //! The states inside an atomic sequence or a rendezvous are never handed out,
 //! so they are explored here, depth first, on a stack of frames. Order is
 //! Spin's: youngest process first, actions of a location as they are listed.
+//! A sequence that comes back to a state it has been in is not followed again.
 
 use super::execute::Outcome;
 use super::machine::{Eval, Machine};
@@ -15,6 +16,9 @@ use crate::system::{Action, ActionIdx, Proc, Space, System};
 
 /// An atomic sequence longer than this is taken for endless.
 const MAX_ATOMIC_STEPS: usize = 1_000_000;
+/// Frames that a state inside a sequence is compared with one by one; of older
+/// ones those at powers of two, which finds a repetition later but surely.
+const LOOK_BACK: usize = 64;
 /// Steps between two calls of `Sink::tick`.
 const TICK_STEPS: u32 = 4096;
 
@@ -45,6 +49,8 @@ struct Frame {
     ran: bool,
     /// Some action of some process has run.
     moved: bool,
+    /// Something was handed out on a way through this frame.
+    led_on: bool,
 }
 
 impl Frame {
@@ -58,6 +64,7 @@ impl Frame {
             escape: 0,
             ran: false,
             moved: false,
+            led_on: false,
         }
     }
 
@@ -67,6 +74,7 @@ impl Frame {
         self.mode = mode;
         self.timeout = false;
         self.moved = false;
+        self.led_on = false;
         self.rewind(n_procs);
     }
 
@@ -273,10 +281,21 @@ impl<'s> Interpreter<'s> {
         if action.atomic {
             return self.follow_atomic(pid, sink);
         }
+        self.frames[self.depth - 1].led_on = true;
         let flow = sink.successor(&self.machine.state, &self.steps);
         self.steps.pop();
         self.restore();
         flow
+    }
+
+    /// Whether the state inside a sequence of `pid` has been there before in it.
+    /// Sequences are short, so looking back is cheaper than a set.
+    fn repeats(&self, pid: usize) -> bool {
+        let same = |f: &Frame| f.mode == Mode::Only(pid) && f.state == self.machine.state;
+        let recent = self.depth.saturating_sub(LOOK_BACK);
+        let older = (0..).map(|k| 1 << k).take_while(|&at| at < recent);
+        self.frames[recent..self.depth].iter().any(same)
+            || older.map(|at| &self.frames[at]).any(same)
     }
 
     fn follow_atomic(&mut self, pid: usize, sink: &mut dyn Sink) -> Flow {
@@ -291,6 +310,11 @@ impl<'s> Interpreter<'s> {
             let message = format!("atomic sequence did not end within {MAX_ATOMIC_STEPS} steps");
             let span = self.machine.span;
             return self.report(Fault { kind: FaultKind::EndlessAtomic, message, span }, sink);
+        }
+        if self.repeats(pid) {
+            self.steps.pop();
+            self.restore();
+            return Flow::Continue;
         }
         self.push(Mode::Only(pid));
         self.enter_frame();
@@ -312,11 +336,19 @@ impl<'s> Interpreter<'s> {
             return if moved { Flow::Continue } else { self.check_end(sink) };
         }
         let mut flow = Flow::Continue;
-        if !moved && matches!(mode, Mode::Only(_)) {
+        if let (Mode::Only(_), false) = (mode, moved) {
             // The sequence blocks: its process gives up control here.
+            frame.led_on = true;
             flow = sink.successor(&frame.state, &self.steps);
         }
+        let led_on = frame.led_on;
         self.depth -= 1;
+        self.frames[self.depth - 1].led_on |= led_on;
+        if let (Mode::Only(_), false, 1) = (mode, led_on, self.depth) {
+            let (kind, span) = (FaultKind::EndlessAtomic, self.step_span());
+            let message = "this atomic sequence never ends".into();
+            return self.report(Fault { kind, message, span }, sink);
+        }
         self.steps.pop();
         if let (Mode::Handshake { .. }, Some(parent)) = (mode, self.depth.checked_sub(1)) {
             let parent = &mut self.frames[parent];
@@ -329,6 +361,10 @@ impl<'s> Interpreter<'s> {
         }
         self.restore();
         flow
+    }
+
+    fn step_span(&self) -> Span {
+        self.steps.last().map_or(Span::NONE, |s| self.machine.system.action(s.action).span)
     }
 
     /// Nothing can move: a deadlock unless every process may stay where it is.
@@ -359,7 +395,8 @@ impl<'s> Interpreter<'s> {
         let flow = sink.fault(fault, &self.steps);
         self.machine.failure = None;
         self.steps.truncate(self.depth - 1);
-        self.frames[self.depth - 1].moved = true;
+        let frame = &mut self.frames[self.depth - 1];
+        (frame.moved, frame.led_on) = (true, true);
         self.restore();
         flow
     }
