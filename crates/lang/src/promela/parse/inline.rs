@@ -112,6 +112,11 @@ impl Parser<'_> {
         self.active_inlines.last()
     }
 
+    pub(super) fn in_inline(&self) -> bool {
+        let left = self.cursor.left();
+        self.active_inlines.iter().any(|a| a.rest < left)
+    }
+
     fn inline_args(&mut self) -> Parse<Vec<Vec<Token>>> {
         self.expect("(")?;
         let mut args = vec![Vec::new()];

@@ -102,6 +102,8 @@ impl Parser<'_> {
             TokenKind::Number(_) => true,
             TokenKind::Punct("}") => !unless,
             TokenKind::Punct(p) => matches!(*p, ")" | "]" | "++" | "--"),
+            // Spin's lexer reads 'timeout' as '(timeout)', but not in an inline.
+            TokenKind::Name(n) if &**n == "timeout" => !self.in_inline(),
             TokenKind::Name(n) => {
                 !is_keyword(n)
                     || matches!(&**n, "od" | "fi" | "else" | "break" | "skip" | "true" | "false")
