@@ -20,6 +20,17 @@ pub enum Outcome {
 }
 
 impl Machine<'_> {
+    /// Runs the operations of an action; only the first can block.
+    pub fn execute_all(&mut self, ops: &[Op]) -> Eval<Outcome> {
+        if self.execute(&ops[0])? == Outcome::Blocked {
+            return Ok(Outcome::Blocked);
+        }
+        for op in &ops[1..] {
+            self.execute(op)?;
+        }
+        Ok(Outcome::Done)
+    }
+
     pub fn execute(&mut self, op: &Op) -> Eval<Outcome> {
         // During a handshake only the receive on that channel can run, on its
         // own or as the start of a block.

@@ -170,6 +170,7 @@ impl<'s> Interpreter<'s> {
             let flow = match self.next_move(sink) {
                 Ok(Some(action)) => self.follow(action, sink),
                 Ok(None) => self.leave(sink),
+                Err(_) if self.stopped => Flow::Stop,
                 Err(fault) => self.report(*fault, sink),
             };
             if flow == Flow::Stop {
@@ -236,12 +237,14 @@ impl<'s> Interpreter<'s> {
         self.machine.span = action.span;
         self.machine.ran = frame.ran;
         self.steps.push(Step { process: pid as u8, action: idx });
-        if self.machine.execute(&action.ops[0])? == Outcome::Blocked {
+        let outcome = self.machine.execute_all(&action.ops);
+        // It comes first, even if the same d_step goes wrong later.
+        if let Some(failure) = self.machine.failure.take() {
+            self.stopped |= sink.fault(*failure, &self.steps) == Flow::Stop;
+        }
+        if outcome? == Outcome::Blocked {
             self.steps.pop();
             return Ok(false);
-        }
-        for op in &action.ops[1..] {
-            self.machine.execute(op)?;
         }
         self.reached[idx.idx()] = true;
         if proc.deterministic && frame.ran && self.machine.handshake.is_none() {
@@ -254,9 +257,6 @@ impl<'s> Interpreter<'s> {
             frame.moved = true;
         }
         frame.escape = action.escape;
-        if let Some(failure) = self.machine.failure.take() {
-            self.stopped |= sink.fault(*failure, &self.steps) == Flow::Stop;
-        }
         Ok(true)
     }
 
