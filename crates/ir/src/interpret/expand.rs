@@ -12,7 +12,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::layout::{Layout, Shape};
 use crate::model::{Flow, Model, Sink, Step};
 use crate::source::Span;
-use crate::system::{Action, ActionIdx, Proc, Space, System};
+use crate::system::{Action, ActionIdx, Op, Proc, Space, System};
 
 /// An atomic sequence longer than this is taken for endless.
 const MAX_ATOMIC_STEPS: usize = 1_000_000;
@@ -247,7 +247,9 @@ impl<'s> Interpreter<'s> {
             return Ok(false);
         }
         self.reached[idx.idx()] = true;
-        if proc.deterministic && frame.ran && self.machine.handshake.is_none() {
+        // As in Spin, a jump, a skip or an `else` may stand beside another statement.
+        let free = matches!(action.ops[0], Op::Skip | Op::Else);
+        if proc.deterministic && !free && frame.ran && self.machine.handshake.is_none() {
             let message = "two statements are enabled in a D_proctype".into();
             let fault = Fault { kind: FaultKind::NonDeterminism, message, span: self.machine.span };
             self.stopped |= sink.fault(fault, &self.steps) == Flow::Stop;
