@@ -1,6 +1,7 @@
 //! Chores of the project: `cargo xtask TASK`.
 
 mod bench;
+mod fuzz;
 
 use std::process::ExitCode;
 
@@ -8,8 +9,10 @@ fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     match args.split_first() {
         Some((task, rest)) if task == "bench" => bench::main(rest),
+        Some((task, rest)) if task == "fuzz" => fuzz::main(rest),
         _ => {
             eprintln!("usage: cargo xtask bench [OPTION...]    ('bench --help' lists them)");
+            eprintln!("       cargo xtask fuzz [--seconds N] [--seed N] [--models N] [--out DIR]");
             ExitCode::from(2)
         }
     }
