@@ -13,14 +13,18 @@
 use crate::model::Step;
 use crate::scalar::Scalar;
 use crate::system::{
-    Action, ActionIdx, Binary, Expr, LocIdx, Op, Place, Proc, ProcIdx, Space, System,
+    Action, ActionIdx, Binary, Cell, Expr, Init, LocIdx, Op, Place, Proc, ProcIdx, Space, System,
 };
-use crate::visit::{Access, Visitor, visit_op};
+use crate::visit::{Access, Visitor, visit_op, visit_system};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A local scalar that only its process can see, by its offset.
 type Locals = BTreeMap<u32, Scalar>;
 type Live = BTreeSet<u32>;
+
+/// Most statements merged into one: more would copy the rest of a long
+/// sequence into each of its statements.
+const MAX_MERGED: usize = 32;
 
 pub fn reduce(system: &System) -> System {
     let mut reduced = system.clone();
@@ -106,37 +110,79 @@ fn actions_of(system: &System, proc: ProcIdx) -> Vec<(LocIdx, ActionIdx)> {
     locations.flat_map(|(i, l)| l.actions.iter().map(move |a| (LocIdx(i as u32), *a))).collect()
 }
 
+/// Bytes of frames that other processes look at. A remote reference does not
+/// check the type of the process it finds, so they count for all types.
+#[derive(Default)]
+struct Remotes(Vec<std::ops::Range<u32>>);
+
+impl Visitor for Remotes {
+    fn place(&mut self, place: &mut Place, access: Access) {
+        if access == Access::Remote {
+            self.0.push(place.offset..place.offset + reach(place) + place.ty.repr.size());
+        }
+    }
+}
+
+/// Distance from the first to the last element that the indices can mean.
+fn reach(place: &Place) -> u32 {
+    place.indices.iter().map(|i| (i.bound - 1) * i.stride).sum()
+}
+
+/// Locals that someone may look at while the process is at any location.
+fn observed_locals(system: &System, proc: ProcIdx) -> Live {
+    let mut remotes = Remotes::default();
+    visit_system(&mut system.clone(), &mut remotes);
+    let Proc { frame, provided, claims, .. } = system.proc(proc);
+    let remote = |cell: &Cell| {
+        let bytes = cell.offset..cell.offset + cell.ty.repr.size();
+        remotes.0.iter().any(|r| r.start < bytes.end && bytes.start < r.end)
+    };
+    let mut observed: Live = frame.cells.iter().filter(|c| remote(c)).map(|c| c.offset).collect();
+    for expr in provided.iter().chain(claims.iter().map(|c| &c.chan)) {
+        observed.extend(local_use(&Op::Cond(expr.clone())).reads);
+    }
+    observed
+}
+
 /// The locals that may be reset: scalars never reached by an index.
 fn private_locals(system: &System, proc: ProcIdx) -> Locals {
-    let frame = &system.proc(proc).frame;
+    let observed = observed_locals(system, proc);
+    let cells = system.proc(proc).frame.cells.iter();
     let mut locals: Locals =
-        frame.cells.iter().filter(|c| !c.observed).map(|c| (c.offset, c.ty.clone())).collect();
-    let mut drop_indexed = |uses: LocalUse| {
-        for place in uses.indexed {
-            let reach = place.indices.iter().map(|i| (i.bound - 1) * i.stride).sum::<u32>();
-            locals.retain(|offset, _| *offset < place.offset || *offset > place.offset + reach);
+        cells.filter(|c| !observed.contains(&c.offset)).map(|c| (c.offset, c.ty.clone())).collect();
+    let mut drop_indexed = |op: &Op| {
+        for place in local_use(op).indexed {
+            let last = place.offset + reach(&place);
+            locals.retain(|offset, _| *offset < place.offset || *offset > last);
         }
     };
     for (_, action) in actions_of(system, proc) {
-        system.action(action).ops.iter().for_each(|op| drop_indexed(local_use(op)));
+        system.action(action).ops.iter().for_each(&mut drop_indexed);
     }
-    // These are read at any location.
-    let Proc { provided, claims, .. } = system.proc(proc);
-    for expr in provided.iter().chain(claims.iter().map(|c| &c.chan)) {
-        let uses = local_use(&Op::Cond(expr.clone()));
-        locals.retain(|offset, _| !uses.reads.contains(offset));
+    for expr in system.proc(proc).provided.iter().chain(claimed(system, proc)) {
+        drop_indexed(&Op::Cond(expr.clone()));
     }
     locals
+}
+
+fn claimed(system: &System, proc: ProcIdx) -> impl Iterator<Item = &Expr> {
+    system.proc(proc).claims.iter().map(|c| &c.chan)
 }
 
 fn reset_dead_variables(system: &mut System, proc: ProcIdx) {
     let locals = private_locals(system, proc);
     let actions = actions_of(system, proc);
     let live = liveness(system, proc, &actions);
+    // What is dead from the start starts as 0.
+    let initial = system.proc(proc).initial;
+    let zero = |(offset, ty): (&u32, &Scalar)| Init::Assign(local(*offset, ty), Expr::Const(0));
+    let dead = locals.iter().filter(|(offset, _)| !live[initial.idx()].contains(offset));
+    let resets: Vec<Init> = dead.map(zero).collect();
+    system.procs[proc.idx()].frame.init.extend(resets);
     for (from, idx) in actions {
         let action = system.action(idx);
         let Some(target) = action.target else { continue };
-        if matches!(action.ops[0], Op::Exit) || is_handshake(system, &action.ops[0]) {
+        if matches!(action.ops[0], Op::Exit) {
             continue;
         }
         let writes = local_use(&action.ops[0]).writes;
@@ -187,7 +233,7 @@ fn liveness(system: &System, proc: ProcIdx, actions: &[(LocIdx, ActionIdx)]) -> 
     }
 }
 
-/// A send that may have to wait for its receive: nothing may run in between.
+/// A send that may have to wait for its receive: no step may come in between.
 fn is_handshake(system: &System, op: &Op) -> bool {
     matches!(op, Op::Send { .. }) && system.chans.iter().any(|c| c.slots == 0)
 }
@@ -196,8 +242,7 @@ fn merge_statements(system: &mut System, proc: ProcIdx) {
     if system.proc(proc).provided.is_some() || system.proc(proc).deterministic {
         return;
     }
-    let observed: Live =
-        system.proc(proc).frame.cells.iter().filter(|c| c.observed).map(|c| c.offset).collect();
+    let observed = observed_locals(system, proc);
     let original = system.clone();
     for (_, idx) in actions_of(system, proc) {
         let action = original.action(idx);
@@ -214,7 +259,7 @@ fn merge_statements(system: &mut System, proc: ProcIdx) {
             action.then.push(next);
             action.target = Some(target);
             at = target;
-            if !seen.insert(at) {
+            if !seen.insert(at) || action.then.len() >= MAX_MERGED {
                 break;
             }
         }

@@ -109,8 +109,6 @@ pub struct Cell {
     pub offset: u32,
     /// Not part of the state as far as equality goes.
     pub hidden: bool,
-    /// Other processes look at it.
-    pub observed: bool,
 }
 
 #[derive(Debug, Clone, PartialEq)]

@@ -25,9 +25,13 @@ impl Machine<'_> {
         if self.execute(&ops[0])? == Outcome::Blocked {
             return Ok(Outcome::Blocked);
         }
+        // What a reduction has added concerns the process alone, so it need not
+        // wait for the other half of a rendezvous.
+        let handshake = self.handshake.take();
         for op in &ops[1..] {
             self.execute(op)?;
         }
+        self.handshake = handshake;
         Ok(Outcome::Done)
     }
 

@@ -46,7 +46,12 @@ impl Lowerer<'_> {
                 }
             }
             ExprKind::Poll { chan, random, args } => {
-                Expr::Poll(Box::new(self.receive(chan, *random, true, args)?))
+                let mut receive = self.receive(chan, *random, true, args)?;
+                // A poll assigns nothing: its variables match any value.
+                for field in receive.fields.iter_mut().filter(|f| matches!(f, Field::Bind(_))) {
+                    *field = Field::Any;
+                }
+                Expr::Poll(Box::new(receive))
             }
             ExprKind::Timeout => {
                 self.system.uses.timeout |= !self.in_claim;
@@ -142,11 +147,6 @@ impl Lowerer<'_> {
             }
             _ => Vec::new(),
         };
-        // Any element of an array may be meant.
-        let prefix = format!("{}[", part.name);
-        for other in &mut self.system.procs[idx.idx()].frame.cells {
-            other.observed |= other.name == cell.name || other.name.starts_with(&prefix);
-        }
         Some(Place { space: Space::Local, offset: cell.offset, indices, ty: cell.ty })
     }
 
@@ -192,6 +192,11 @@ impl Lowerer<'_> {
         if let ExprKind::Var(var) = &arg.kind
             && self.predefined(var).is_none()
         {
+            // In an event trace `c!_` means any value.
+            if self.in_claim && var.parts.len() == 1 && &*var.parts[0].name == "_" {
+                out.push(Expr::Const(0));
+                return Some(());
+            }
             let resolved = self.resolve(var)?;
             if matches!(resolved.ty, VarType::Record(_)) {
                 let mut places = Vec::new();
@@ -285,7 +290,6 @@ impl Lowerer<'_> {
                 self.uses_priority = self.uses_priority.or(Some(var.span));
                 Some(Expr::Priority(Box::new(Expr::Pid)))
             }
-            "np_" => Some(Expr::NonProgress),
             _ => None,
         }
     }
@@ -403,8 +407,7 @@ impl Lowerer<'_> {
         if !self.globals.contains_key(&name) {
             let offset = self.system.globals.size;
             self.system.globals.size += 4;
-            let cell =
-                Cell { name: "_".into(), ty: Scalar::INT, offset, hidden: true, observed: false };
+            let cell = Cell { name: "_".into(), ty: Scalar::INT, offset, hidden: true };
             self.system.globals.cells.push(cell);
             let (ty, space) = (VarType::Scalar(Scalar::INT), Space::Global);
             let variable = Variable { space, offset, ty, bound: None, value: None };

@@ -174,8 +174,7 @@ impl Lowerer<'_> {
         self.locals.size += 1;
         let ty = ir::scalar::Scalar::BYTE;
         let name = format!("(loop at {offset})");
-        let cell =
-            ir::system::Cell { name, ty: ty.clone(), offset, hidden: false, observed: false };
+        let cell = ir::system::Cell { name, ty: ty.clone(), offset, hidden: false };
         self.locals.cells.push(cell);
         Place { space: Space::Local, offset, indices: Vec::new(), ty }
     }

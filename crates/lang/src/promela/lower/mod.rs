@@ -13,6 +13,7 @@ use crate::diagnostic::Diagnostic;
 use ir::source::{Sources, Span};
 use ir::system::{Claim, Enum, Frame, Init, Place, Proc, ProcIdx, Space, Start, System};
 use ir::visit::{Access, Visitor, visit_system};
+use process::Head;
 use std::collections::HashMap;
 use std::rc::Rc;
 use types::{Record, Scopes, Variable};
@@ -132,7 +133,7 @@ impl Lowerer<'_> {
                     self.uses_priority = self.uses_priority.or(Some(*span));
                 }
                 let idx = self.proc_names["init"];
-                self.process(idx, "init", *span, &[], body);
+                self.process(idx, "init", *span, Head { params: &[], provided: None }, body);
                 let priority = self.priority_value(*priority, *span);
                 self.system.start.push(Start { proc: idx, priority });
             }
@@ -162,12 +163,8 @@ impl Lowerer<'_> {
         if proctype.priority.is_some() {
             self.uses_priority = self.uses_priority.or(Some(span));
         }
-        self.process(idx, &proctype.name.node, span, &proctype.params, &proctype.body);
-        self.scopes.open();
-        let provided = proctype.provided.as_ref().and_then(|clause| self.expr(clause));
-        self.scopes.close();
+        self.process(idx, &proctype.name.node, span, Head::of(proctype), &proctype.body);
         let proc = &mut self.system.procs[idx.idx()];
-        proc.provided = provided;
         proc.deterministic = proctype.deterministic;
         let count = match &proctype.active {
             None => 0,

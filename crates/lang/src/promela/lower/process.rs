@@ -13,24 +13,39 @@ use ir::visit::{Visitor, visit_expr, visit_op};
 /// Locations a process type can have.
 const MAX_LOCATIONS: u32 = 65_535;
 
+/// What stands in front of a process type's body.
+pub(super) struct Head<'a> {
+    pub params: &'a [Decl],
+    /// It may use the parameters.
+    pub provided: Option<&'a ast::Expr>,
+}
+
+impl<'a> Head<'a> {
+    pub fn of(proctype: &'a ast::Proctype) -> Head<'a> {
+        Head { params: &proctype.params, provided: proctype.provided.as_ref() }
+    }
+}
+
 impl Lowerer<'_> {
     pub(super) fn process(
         &mut self,
         idx: ProcIdx,
         name: &str,
         span: Span,
-        params: &[Decl],
+        head: Head,
         body: &ast::Body,
     ) {
         self.locals = Frame::default();
         self.scopes.open();
-        let params = self.params(params);
+        let params = self.params(head.params);
+        let provided = head.provided.and_then(|clause| self.expr(clause));
         let body = self.body(body);
         self.scopes.close();
         let proc = &mut self.system.procs[idx.idx()];
         proc.name = name.to_string();
         proc.span = span;
         proc.params = params;
+        proc.provided = provided;
         proc.frame = std::mem::take(&mut self.locals);
         proc.claims = std::mem::take(&mut self.claims);
         self.system.uses.claims |= !proc.claims.is_empty();

@@ -196,7 +196,11 @@ impl Lowerer<'_> {
                 let message = "'unsigned' cannot be a message field";
                 self.error(Diagnostic::error(field.span, message).help("use 'byte' or 'int'"));
             } else if let Some(ty) = self.var_type(field, None, field.span) {
-                add_message_fields(&ty, &mut scalars);
+                if ty.size() as u64 > MAX_FRAME {
+                    self.error(Diagnostic::error(field.span, "this message is too large"));
+                } else {
+                    add_message_fields(&ty, &mut scalars);
+                }
             }
         }
         // Spin keeps a lone bit in a byte.
@@ -233,7 +237,8 @@ impl Lowerer<'_> {
                 if size > MAX_FRAME {
                     let message = format!("type '{}' is too large", name.node);
                     self.error(Diagnostic::error(name.span, message));
-                    size = 0;
+                    // Stays too large, so that nothing is laid out with it.
+                    size = MAX_FRAME + 1;
                 }
                 fields.push(RecordField { name: var.name.node.clone(), ty, bound, offset, init });
             }
@@ -377,9 +382,7 @@ fn add_cells(
         let name = if bound.is_some() { format!("{name}[{i}]") } else { name.to_string() };
         let offset = offset + i * ty.size();
         match ty {
-            VarType::Scalar(ty) => {
-                frame.cells.push(Cell { name, ty: ty.clone(), offset, hidden, observed: false })
-            }
+            VarType::Scalar(ty) => frame.cells.push(Cell { name, ty: ty.clone(), offset, hidden }),
             VarType::Record(record) => {
                 for field in &record.fields {
                     let name = format!("{name}.{}", field.name);
