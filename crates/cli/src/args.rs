@@ -29,7 +29,7 @@ Examples:
   supertrace check m.pml --search bfs --trace bug.json
   supertrace check m.pml --ignore deadlock --all
   supertrace check m.pml --memory 4GiB --time 10m --json
-  supertrace check m.pml --trail m.pml.trail && spin -t -p m.pml
+  supertrace check m.pml --trail m.pml.trail; spin -t -p m.pml
 
 Exit codes: 0 no violation, 1 violation, 2 bad input or usage, 3 search stopped early.";
 

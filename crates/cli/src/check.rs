@@ -7,9 +7,10 @@ use check::{Found, Options, Order, Outcome, Verdict};
 use ir::fault::FaultKind;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
+use ir::model::Step;
 use ir::reduce;
 use ir::system::System;
-use ir::trace::{self, Replayed};
+use ir::trace::{self, Replayed, Trace};
 use report::check::{CheckReport, Context};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -50,12 +51,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     if progress::wanted(args.quiet) {
         progress::clear();
     }
-    if let (Some(path), Some((_, trace))) = (&args.trace, traces.first()) {
-        load::write(path, &(serde_json::to_string_pretty(trace)? + "\n"))?;
-    }
-    if let (Some(path), Some(steps)) = (&args.trail, &first_steps) {
-        load::write(path, &trail::write(&system, steps))?;
-    }
+    let first_trace = traces.first().map(|(_, trace)| trace.clone());
     let context = Context {
         seed: args.seed,
         options: options_json(args),
@@ -63,11 +59,29 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     };
     let report = CheckReport::new(&system, &outcome, traces, context);
     show(&report, args);
+    // The verdict is out before a file that cannot be written ends the run.
+    write_files(&system, args, first_trace.as_ref(), first_steps.as_deref())?;
     Ok(match outcome.verdict {
         Verdict::Holds => exit::NO_VIOLATION,
         Verdict::Violation => exit::VIOLATION,
         Verdict::Incomplete => exit::STOPPED,
     })
+}
+
+/// Writes the first counterexample to the files that were asked for.
+fn write_files(
+    system: &System,
+    args: &CheckArgs,
+    trace: Option<&Trace>,
+    steps: Option<&[Step]>,
+) -> Result<()> {
+    if let (Some(path), Some(trace)) = (&args.trace, trace) {
+        load::write(path, &(serde_json::to_string_pretty(trace)? + "\n"))?;
+    }
+    if let (Some(path), Some(steps)) = (&args.trail, steps) {
+        load::write(path, &trail::write(system, steps))?;
+    }
+    Ok(())
 }
 
 /// Set by Ctrl-C.

@@ -73,6 +73,7 @@ struct Simulation<'s> {
     model: Interpreter<'s>,
     /// States passed through, the current one last.
     states: Vec<Vec<u8>>,
+    undoable: bool,
     transitions: Vec<Vec<Step>>,
     fault: Option<Fault>,
 }
@@ -89,6 +90,7 @@ impl<'s> Simulation<'s> {
             layout,
             model,
             states: vec![initial],
+            undoable: false,
             transitions: Vec::new(),
             fault: None,
         })
@@ -110,6 +112,10 @@ impl<'s> Simulation<'s> {
         let (state, steps) = choices.transitions.into_iter().nth(at).expect("a valid choice");
         let fault = choices.faults.into_iter().find(|(_, s)| *s == steps);
         self.transitions.push(steps);
+        // Only undo needs the states before.
+        if !self.undoable {
+            self.states.clear();
+        }
         self.states.push(state);
         self.fault = fault.map(|(fault, _)| fault);
     }
@@ -146,6 +152,7 @@ impl<'s> Simulation<'s> {
     }
 
     fn interactive(&mut self, mut input: impl BufRead) {
+        self.undoable = true;
         loop {
             let choices = self.choices();
             self.show_choices(&choices);
@@ -178,7 +185,7 @@ impl<'s> Simulation<'s> {
     }
 
     fn show_choices(&self, choices: &Choices) {
-        print(&format!("\nafter {} transitions:\n", self.transitions.len()));
+        print(&format!("\ntransitions so far: {}\n", self.transitions.len()));
         if let Some(fault) = &self.fault {
             print(&format!("  !! {}\n", fault.message));
         }

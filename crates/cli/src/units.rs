@@ -59,14 +59,21 @@ fn split(text: &str) -> Result<(f64, &str), String> {
     }
 }
 
-/// Three quarters of the machine's memory; 4 GiB if that is unknown.
+/// Three quarters of the memory of the machine, or of the container if that is
+/// less; 4 GiB if both are unknown.
 pub fn default_memory() -> u64 {
+    let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
+    let container = container.and_then(|text| text.trim().parse::<u64>().ok());
     let known = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
         let line = text.lines().find(|l| l.starts_with("MemTotal:"))?;
         let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
-        Some(kib * 1024 / 4 * 3)
+        Some(kib * 1024)
     });
-    known.unwrap_or(4 << 30)
+    match (known, container) {
+        (Some(a), Some(b)) => a.min(b) / 4 * 3,
+        (Some(a), None) | (None, Some(a)) => a / 4 * 3,
+        (None, None) => 4 << 30,
+    }
 }
 
 #[cfg(test)]

@@ -116,6 +116,35 @@ fn limits_hold_and_are_named() {
 }
 
 #[test]
+fn memory_limit_covers_long_atomic_sequences() {
+    let text = "int x; int a[5000]; active proctype P() { atomic { do :: x++ od } }";
+    let model = temp_model("long_atomic.pml", text);
+    let (result, code) = json(&["check", &model, "--json", "--memory", "50MiB"]);
+    assert_eq!((result["stopped_by"].as_str(), code), (Some("memory"), 3));
+}
+
+#[test]
+fn a_depth_limit_that_cuts_nothing_does_not_count() {
+    let model = "models/promela/peterson.pml";
+    for search in ["dfs", "bfs"] {
+        let (free, _) = json(&["check", model, "--json", "--search", search]);
+        let depth = free["depth"].as_u64().expect("a number").to_string();
+        let (cut, code) = json(&["check", model, "--json", "--search", search, "--depth", &depth]);
+        assert_eq!((cut["verdict"].as_str(), code), (Some("holds"), 0), "{search}");
+        assert_eq!(cut["transitions"], free["transitions"], "{search}");
+    }
+}
+
+#[test]
+fn the_verdict_is_printed_even_if_a_file_cannot_be_written() {
+    let args = ["check", "models/promela/hyman.pml", "--quiet", "--trace", "/no/such/dir/t.json"];
+    let output = supertrace(&args);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stdout(&output), "models/promela/hyman.pml: violation\n");
+    assert!(stderr(&output).contains("cannot write '/no/such/dir/t.json'"));
+}
+
+#[test]
 fn endless_sequences_end_with_a_message() {
     let cases = [
         ("counter.pml", "int x; init { atomic { do :: x++ od } }", "endless-atomic"),

@@ -26,8 +26,9 @@ pub trait Sink {
     /// the successor follows as if nothing had happened.
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow;
 
-    /// Called now and then inside long expansions, so that limits hold.
-    fn tick(&mut self) -> Flow {
+    /// Called now and then inside long expansions, with the bytes they take,
+    /// so that limits hold.
+    fn tick(&mut self, _bytes: u64) -> Flow {
         Flow::Continue
     }
 }

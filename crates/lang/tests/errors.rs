@@ -116,6 +116,15 @@ fn types() {
 }
 
 #[test]
+fn sizes_that_explode_are_refused_at_once() {
+    let text = "typedef A { int x[1000] }; typedef B { A a[1000] }; typedef C { B b[1000] }; \
+                C c; chan q = [2] of { C }; init { c.b[1].a[2].x[3] = 1 }";
+    let said = diagnose(text);
+    assert!(said[0].ends_with("type 'B' is too large"), "{said:?}");
+    assert!(said.iter().any(|s| s.ends_with("this message is too large")), "{said:?}");
+}
+
+#[test]
 fn structure() {
     check("init { if :: skip :: else :: else fi }", &["1:30: more than one 'else'"]);
     check(
@@ -125,6 +134,10 @@ fn structure() {
     check(
         "init { d_step { goto L }; L: skip }",
         &["1:17: jump out of a d_step [use 'atomic', or put the goto behind the d_step]"],
+    );
+    check(
+        "byte x; init { goto L; d_step { x = 1; L: x = 2 } }",
+        &["1:16: jump into a d_step [put the label in front of the d_step]"],
     );
     check("init { L: goto L }", &["1:11: this jump leads in a circle"]);
     check(
@@ -164,6 +177,10 @@ fn claims_and_formulas_are_checked_for_names() {
     check("ltl p { [] (y == 1) } init { skip }", &["1:13: undeclared variable 'y'"]);
     check("never { do :: y od } init { skip }", &["1:15: undeclared variable 'y'"]);
     check("byte y; ltl { <> (y == 1) U (y -> X y) } init { skip }", &[]);
+    // Formulas may stand in front of what they name.
+    check("ltl { [] (x < 3 && !P@L) } byte x; active proctype P() { L: x = 1 }", &[]);
+    check("chan c = [1] of { byte }; trace { do :: c!_ ; c?_ od } init { c!1 }", &[]);
+    check("byte t; proctype P(byte i) provided (t == i) { t = 1 } init { run P(0) }", &[]);
     check("init { [] (1 == 1) }", &["1:8: expected an expression, found '['"]);
 }
 

@@ -84,7 +84,9 @@ impl Bfs<'_, '_> {
 
 impl Sink for Bfs<'_, '_> {
     fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
-        if self.parent != NONE && self.run.options.depth.is_some_and(|limit| self.level >= limit) {
+        let at_limit =
+            self.parent != NONE && self.run.options.depth.is_some_and(|l| self.level >= l);
+        if at_limit && !self.store.contains(state) {
             self.run.cut = true;
             return Flow::Stop;
         }
@@ -116,8 +118,11 @@ impl Sink for Bfs<'_, '_> {
         self.flow()
     }
 
-    fn tick(&mut self) -> Flow {
+    fn tick(&mut self, bytes: u64) -> Flow {
         self.run.look_at_clock();
+        if self.run.memory.saturating_add(bytes) > self.run.options.memory {
+            self.run.stop = self.run.stop.or(Some(Stop::Memory));
+        }
         self.flow()
     }
 }

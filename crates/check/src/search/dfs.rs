@@ -188,16 +188,17 @@ impl Dfs<'_, '_> {
 
 impl Sink for Dfs<'_, '_> {
     fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
+        debug_assert!(state.len() >= self.hidden);
+        if self.store.contains(state) {
+            self.run.transitions += 1;
+            self.edges += 1;
+            return Flow::Continue;
+        }
         if self.at_depth_limit() {
             self.run.cut = true;
             return Flow::Stop;
         }
         self.run.transitions += 1;
-        debug_assert!(state.len() >= self.hidden);
-        if self.store.contains(state) {
-            self.edges += 1;
-            return Flow::Continue;
-        }
         self.ends.push(self.batch.len());
         self.batch.extend_from_slice(state);
         self.add_tail(state.len() as u32);
@@ -215,8 +216,11 @@ impl Sink for Dfs<'_, '_> {
         Flow::Continue
     }
 
-    fn tick(&mut self) -> Flow {
+    fn tick(&mut self, bytes: u64) -> Flow {
         self.run.look_at_clock();
+        if self.run.memory.saturating_add(bytes) > self.run.options.memory {
+            self.run.stop = self.run.stop.or(Some(Stop::Memory));
+        }
         if self.run.stop.is_some() { Flow::Stop } else { Flow::Continue }
     }
 }

@@ -19,6 +19,8 @@ const MAX_ATOMIC_STEPS: usize = 1_000_000;
 /// Frames that a state inside a sequence is compared with one by one; of older
 /// ones those at powers of two, which finds a repetition later but surely.
 const LOOK_BACK: usize = 64;
+/// Frames that stay allocated between expansions.
+const KEPT_FRAMES: usize = 256;
 /// Steps between two calls of `Sink::tick`.
 const TICK_STEPS: u32 = 4096;
 
@@ -162,6 +164,8 @@ impl<'s> Interpreter<'s> {
     }
 
     fn search(&mut self, sink: &mut dyn Sink) -> Flow {
+        // A long sequence is rare: its frames are not kept for the next.
+        self.frames.truncate(KEPT_FRAMES);
         self.depth = 0;
         self.steps.clear();
         self.push(Mode::All);
@@ -301,10 +305,12 @@ impl<'s> Interpreter<'s> {
     }
 
     fn follow_atomic(&mut self, pid: usize, sink: &mut dyn Sink) -> Flow {
-        self.ticks += 1;
+        // Large states count more, as each is kept until the sequence ends.
+        let size = self.machine.state.len();
+        self.ticks += 1 + (size / 256) as u32;
         if self.ticks >= TICK_STEPS {
             self.ticks = 0;
-            if sink.tick() == Flow::Stop {
+            if sink.tick((self.depth * (size + size_of::<Frame>())) as u64) == Flow::Stop {
                 return Flow::Stop;
             }
         }

@@ -1,7 +1,7 @@
 //! From elements to locations and ordered transitions, as Spin's generator and
 //! verifier do it together (`put_seq` and `retrans` in Spin's terms).
 
-use super::flow::{Body, El, Node, Seq, Status};
+use super::flow::{Body, El, Element, Node, Seq, Status, Target};
 use crate::diagnostic::Diagnostic;
 use ir::source::Span;
 use ir::system::{Expr, Op};
@@ -103,7 +103,7 @@ impl<'b> Builder<'b> {
         for _ in 0..MAX_JUMPS {
             let element = self.body.el(el);
             let next = match &element.node {
-                Node::Goto(target) => match self.body.target(target, element.span) {
+                Node::Goto(target) => match self.jump(target, element) {
                     Ok(next) => next,
                     Err(error) => {
                         self.errors.push(error);
@@ -132,6 +132,16 @@ impl<'b> Builder<'b> {
         let span = self.body.el(from).span;
         self.errors.push(Diagnostic::error(span, "this jump leads in a circle"));
         from
+    }
+
+    /// The target of a goto; only what is inside a `d_step` may jump inside it.
+    fn jump(&self, target: &Target, from: &Element) -> Result<El, Diagnostic> {
+        let to = self.body.target(target, from.span)?;
+        if self.body.el(to).status.dstep && !from.status.dstep {
+            let help = "put the label in front of the d_step";
+            return Err(Diagnostic::error(from.span, "jump into a d_step").help(help));
+        }
+        Ok(to)
     }
 
     /// The first real element of a branch (Spin's `huntstart`).
@@ -243,10 +253,10 @@ impl<'b> Builder<'b> {
 
     fn put_step(&mut self, el: El) {
         let element = self.body.el(el);
-        let (seqno, status, span) = (element.seqno as usize, element.status, element.span);
+        let (seqno, status) = (element.seqno as usize, element.status);
         let is_dot = matches!(element.node, Node::Dot);
         let next = match &element.node {
-            Node::Goto(target) => match self.body.target(target, span) {
+            Node::Goto(target) => match self.jump(target, element) {
                 Ok(next) => Some(next),
                 Err(error) => {
                     self.errors.push(error);

@@ -49,6 +49,8 @@ pub(super) struct Parser<'d> {
     types: HashMap<Name, ()>,
     procs: HashMap<Name, ()>,
     inlines: HashMap<Name, Rc<Inline>>,
+    /// Formulas to be read at the end.
+    formulas: Vec<Vec<Token>>,
     active_inlines: Vec<ActiveInline>,
     expanded: usize,
 }
@@ -68,6 +70,7 @@ pub fn parse(tokens: Vec<Token>, diagnostics: &mut Vec<Diagnostic>) -> Program {
         types: HashMap::new(),
         procs: HashMap::new(),
         inlines: HashMap::new(),
+        formulas: Vec::new(),
         active_inlines: Vec::new(),
         expanded: 0,
     };
@@ -228,7 +231,36 @@ impl Parser<'_> {
                 Err(Failed) => self.skip_to_unit(start),
             }
         }
+        // Formulas may name what is declared behind them.
+        for formula in std::mem::take(&mut self.formulas) {
+            self.cursor.paste(formula);
+            if let Ok(unit) = self.ltl() {
+                program.units.push(unit);
+            }
+            while !self.at_end() {
+                self.cursor.advance();
+            }
+        }
         program
+    }
+
+    /// Keeps a formula for later: all up to its closing brace.
+    fn defer_ltl(&mut self) -> Parse<()> {
+        let start = self.cursor.pos();
+        let mut depth = 0;
+        while !self.at_end() {
+            match self.bump() {
+                TokenKind::Punct("{") => depth += 1,
+                TokenKind::Punct("}") if depth <= 1 => {
+                    self.parens = 0;
+                    self.formulas.push(self.cursor.since(start).to_vec());
+                    return Ok(());
+                }
+                TokenKind::Punct("}") => depth -= 1,
+                _ => {}
+            }
+        }
+        self.unexpected("'}'")
     }
 
     /// Skips to the next word that starts a unit at the start of a line.
@@ -289,7 +321,7 @@ impl Parser<'_> {
                 let negated = &*word == "notrace";
                 Unit::Trace(Claim { name: None, negated, span, body: self.body()? })
             }
-            "ltl" => self.ltl()?,
+            "ltl" => return self.defer_ltl(),
             "inline" => return self.inline_definition(),
             "typedef" => self.typedef()?,
             "c_code" | "c_decl" | "c_expr" | "c_state" | "c_track" => {
