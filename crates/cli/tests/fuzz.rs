@@ -107,6 +107,10 @@ const PIECES: &[&str] = &[
     "hidden",
     "xr c;",
     "d_step { do :: x++ od }",
+    "c ? [x] ->",
+    "c ?? [_] ->",
+    "byte z = 5;",
+    "P[0]:x == 1",
     "np_",
     "P[0]@L1",
 ];
@@ -160,11 +164,15 @@ fn exercise(text: &str) {
         // and a hidden variable may lead orders to different states.
         let complete = outcome.verdict != Verdict::Incomplete;
         if complete && system.globals.cells.iter().all(|c| !c.hidden) {
-            verdicts.push((order, outcome.verdict));
+            verdicts.push((order, outcome.verdict, outcome.states));
         }
     }
     let same = verdicts.windows(2).all(|w| w[0].1 == w[1].1);
     assert!(same, "verdicts differ: {verdicts:?}");
+    if let [(_, Verdict::Holds, dfs), (_, _, bfs), (_, _, reduced), _] = verdicts[..] {
+        assert_eq!(dfs, bfs, "the orders differ");
+        assert!(reduced <= dfs, "a reduction added states: {reduced} > {dfs}");
+    }
 }
 
 fn search(system: &System, order: Order) -> Outcome {
