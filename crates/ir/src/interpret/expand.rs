@@ -317,7 +317,11 @@ impl<'s> Interpreter<'s> {
         if self.depth > MAX_ATOMIC_STEPS {
             let message = format!("atomic sequence did not end within {MAX_ATOMIC_STEPS} steps");
             let span = self.machine.span;
-            return self.report(Fault { kind: FaultKind::EndlessAtomic, message, span }, sink);
+            let flow =
+                sink.fault(Fault { kind: FaultKind::EndlessAtomic, message, span }, &self.steps);
+            // The other choices inside would be tried until the end of time.
+            self.abandon_to(1);
+            return flow;
         }
         if self.repeats(pid) {
             self.steps.pop();
@@ -402,11 +406,17 @@ impl<'s> Interpreter<'s> {
     fn report(&mut self, fault: Fault, sink: &mut dyn Sink) -> Flow {
         let flow = sink.fault(fault, &self.steps);
         self.machine.failure = None;
-        self.steps.truncate(self.depth - 1);
-        let frame = &mut self.frames[self.depth - 1];
+        self.abandon_to(self.depth);
+        flow
+    }
+
+    /// Gives up the move being made; the frame at this depth tries its next.
+    fn abandon_to(&mut self, depth: usize) {
+        self.depth = depth;
+        self.steps.truncate(depth - 1);
+        let frame = &mut self.frames[depth - 1];
         (frame.moved, frame.led_on) = (true, true);
         self.restore();
-        flow
     }
 }
 
