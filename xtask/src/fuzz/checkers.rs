@@ -166,6 +166,7 @@ impl Checkers {
             let known = [
                 "block in d_step",
                 "blocking sel",
+                "missing pars",
                 "non-determinism",
                 "division by zero",
                 "out of bounds",

@@ -45,7 +45,7 @@ impl Ty {
             Ty::Int => 32,
             Ty::Unsigned(_) | Ty::Chan(_) | Ty::Record(_) => 0,
         };
-        self == field || bits(self) >= bits(field).max(1)
+        self == field || (field.is_scalar() && bits(self) >= bits(field).max(1))
     }
 
     /// Never negative.
@@ -224,6 +224,7 @@ impl Generator {
 
     fn process(&mut self, active: usize, pid: usize, items: &mut Vec<Item>) {
         let name = format!("P{}", self.processes.len());
+        self.scopes = vec![Vec::new()];
         let params: Vec<Var> = if active > 0 { Vec::new() } else { self.params() };
         let keyword = if self.rng.chance(2) { "D_proctype" } else { "proctype" };
         let prefix = match active {

@@ -47,7 +47,11 @@ impl Generator {
     }
 
     fn scalar(&mut self) -> Ty {
+        // In models with priorities Spin leaves the last bits of a process out
+        // of the state.
+        let no_bits = self.features.priorities && !self.scopes.is_empty();
         match self.rng.weighted(&[15, 12, 30, 8, 6, 3, 10, 10]) {
+            0 | 1 | 6 if no_bits => Ty::Byte,
             0 => Ty::Bit,
             1 => Ty::Bool,
             3 => Ty::Short,
@@ -120,6 +124,14 @@ impl Generator {
         }
     }
 
+    /// A record that can be a message field: Spin sends nothing 'unsigned'.
+    fn message_record(&mut self) -> Option<Ty> {
+        let plain = |r: &Record| r.fields.iter().all(|f| f.ty.holds(&Ty::Bit));
+        let plain: Vec<usize> =
+            (0..self.records.len()).filter(|r| plain(&self.records[*r])).collect();
+        if plain.is_empty() { None } else { Some(Ty::Record(*self.rng.pick(&plain))) }
+    }
+
     fn signature(&mut self) -> usize {
         if !self.signatures.is_empty() && self.rng.chance(30) {
             return self.rng.below(self.signatures.len());
@@ -127,7 +139,7 @@ impl Generator {
         let mut fields = Vec::new();
         for _ in 0..1 + self.rng.weighted(&[50, 35, 15]) {
             let ty = match self.rng.below(20) {
-                0 if !self.records.is_empty() => Ty::Record(self.rng.below(self.records.len())),
+                0 => self.message_record().unwrap_or(Ty::Short),
                 1 if !self.signatures.is_empty() => Ty::Chan(0),
                 _ => self.plain_scalar(),
             };

@@ -184,7 +184,9 @@ impl Generator {
             },
             2 => self.poll().unwrap_or_else(|| "skip".into()),
             3 if self.features.remote => self.remote().unwrap_or_else(|| "1".into()),
-            4 if self.features.priorities => self.about_priority(),
+            4 if self.features.priorities => {
+                format!("(get_priority({}) > 1)", self.rng.below(3))
+            }
             5 => format!("({})", self.expression(1)),
             6 if self.rng.chance(10) => "false".into(),
             7 if self.rng.chance(15) => "(_nr_pr < 3)".into(),
@@ -197,14 +199,6 @@ impl Generator {
         let operator = *self.rng.pick(&["==", "!=", "<", "<=", ">", ">="]);
         let (a, b) = (self.atom(), self.constant());
         format!("({a} {operator} {b})")
-    }
-
-    fn about_priority(&mut self) -> String {
-        let pid = self.rng.below(3);
-        match self.rng.below(2) {
-            0 => format!("enabled({pid})"),
-            _ => format!("(get_priority({pid}) > 1)"),
-        }
     }
 
     fn poll(&mut self) -> Option<String> {
@@ -251,6 +245,9 @@ impl Generator {
         let mut args = Vec::new();
         let mut used = Vec::new();
         for field in &signature.fields {
+            // Spin keeps a lone bit in a byte, with all of its values.
+            let lone_bit = signature.fields.len() == 1 && matches!(field, Ty::Bit | Ty::Bool);
+            let field = if lone_bit { &Ty::Byte } else { field };
             args.push(match field {
                 Ty::Chan(_) => "_".into(),
                 Ty::Record(_) => self.receive_into(field, &mut used)?,

@@ -85,14 +85,19 @@ impl Generator {
             8 => format!("printf(\"%d\\n\", {})", self.expression(1)),
             9 if !place.dstep => self.call(place).unwrap_or_else(|| self.assignment()),
             10 if !place.dstep && !place.inline => self.start(),
-            11 if self.features.priorities => {
-                // Spin's undo goes wrong if the process does not exist.
-                let pid = *self.rng.pick(&["0", "_pid"]);
-                format!("set_priority({pid}, {})", 1 + self.rng.below(3))
-            }
+            11 if self.features.priorities => self.about_process(),
             12 => self.step(),
             _ => self.assignment(),
         }
+    }
+
+    fn about_process(&mut self) -> String {
+        if self.rng.chance(40) {
+            return format!("enabled({})", self.rng.below(3));
+        }
+        // Spin's undo goes wrong if the process does not exist.
+        let pid = *self.rng.pick(&["0", "_pid"]);
+        format!("set_priority({pid}, {})", 1 + self.rng.below(3))
     }
 
     fn assignment(&mut self) -> String {
@@ -172,7 +177,10 @@ impl Generator {
             return self.assignment();
         }
         let process = self.rng.below(self.processes.len());
-        let run = self.run_of(process);
+        let mut run = self.run_of(process);
+        if let (true, Some(var)) = (self.rng.chance(40), self.counter()) {
+            run = format!("{var} = {run}");
+        }
         format!("if :: (_nr_pr < 3) -> {run} :: else fi")
     }
 
@@ -239,7 +247,9 @@ impl Generator {
                 }
                 body.push(arrow(guard));
             }
-            Guard::Any if place.in_loop => {
+            // Spin's 'enabled' takes no 'else' of the other process into account
+            // once an option in front of it has run.
+            Guard::Any if place.in_loop || self.features.priorities => {
                 let first = self.assignment();
                 body.push(self.line(first));
             }
@@ -300,7 +310,25 @@ impl Generator {
         if vars.is_empty() { None } else { Some(self.rng.pick(&vars).name.clone()) }
     }
 
+    /// `record in channel`, for a buffered channel of such records.
+    fn messages(&mut self) -> Option<String> {
+        let (channel, signature) = self.source(true)?;
+        let [record @ Ty::Record(_)] = &signature.fields[..] else { return None };
+        let mut vars = self.visible();
+        vars.retain(|v| v.ty == *record && v.len.is_none());
+        if vars.is_empty() {
+            None
+        } else {
+            Some(format!("{} in {channel}", self.rng.pick(&vars).name))
+        }
+    }
+
     fn for_loop(&mut self, place: Place, n: usize) -> Item {
+        if let Some(messages) = self.messages() {
+            let body = self.scoped(Place { in_loop: true, ..place }, n);
+            let close = self.close("}");
+            return Item::block(&format!("for ({messages}) {{"), body, &close);
+        }
         let Some(counter) = self.counter() else { return self.line("skip") };
         let mut arrays = self.visible();
         arrays.retain(|v| v.len.is_some());
