@@ -51,7 +51,7 @@ pub enum Command {
     Show(ShowArgs),
 }
 
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct ModelArgs {
     /// The model: a Promela file (.pml)
     pub model: PathBuf,

@@ -46,7 +46,9 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
             path = confirm(&system, &layout, &shorter)?;
         }
         first_steps.get_or_insert_with(|| path.transitions.concat());
-        traces.push((depth(&path), trace::describe(&system, &layout, &path)));
+        let mut trace = trace::describe(&system, &layout, &path);
+        trace.define = args.model.define.clone();
+        traces.push((depth(&path), trace));
     }
     if progress::wanted(args.quiet) {
         progress::clear();

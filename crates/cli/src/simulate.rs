@@ -12,12 +12,16 @@ use ir::trace::{self, Replayed, Trace, Violation};
 use std::io::BufRead;
 
 pub fn run(args: &SimulateArgs) -> Result<u8> {
-    let Some(system) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
+    let replayed = args.replay.as_deref().map(load::trace).transpose()?;
+    let mut model = args.model.clone();
+    if let (Some(trace), true) = (&replayed, model.define.is_empty()) {
+        model.define.clone_from(&trace.define);
+    }
+    let Some(system) = load::model(&model)? else { return Ok(exit::BAD_INPUT) };
     let layout = Layout::new(&system);
     let color = args.color.on();
-    let path = if let Some(file) = &args.replay {
-        let trace = load::trace(file)?;
-        replay(&system, &layout, &trace)?
+    let path = if let Some(trace) = &replayed {
+        replay(&system, &layout, trace)?
     } else {
         let mut simulation = Simulation::new(&system, &layout)?;
         if args.interactive {
@@ -27,7 +31,8 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
         }
         simulation.finish()
     };
-    let trace = trace::describe(&system, &layout, &path);
+    let mut trace = trace::describe(&system, &layout, &path);
+    trace.define = model.define;
     if let Some(file) = &args.trace {
         load::write(file, &(serde_json::to_string_pretty(&trace)? + "\n"))?;
     }
@@ -53,6 +58,23 @@ fn replay(system: &System, layout: &Layout, trace: &Trace) -> Result<Replayed> {
 struct Choices {
     transitions: Vec<(Vec<u8>, Vec<Step>)>,
     faults: Vec<(Fault, Vec<Step>)>,
+}
+
+impl Choices {
+    /// Faults that lead nowhere: the run ends there.
+    fn dead_ends(&self) -> impl Iterator<Item = &(Fault, Vec<Step>)> {
+        self.faults.iter().filter(|(f, steps)| !f.kind.can_continue() && !steps.is_empty())
+    }
+
+    /// What can be chosen: first the transitions, then the dead ends.
+    fn steps(&self) -> impl Iterator<Item = (&[Step], Option<&Fault>)> {
+        let on = self.transitions.iter().map(|(_, steps)| (&steps[..], None));
+        on.chain(self.dead_ends().map(|(fault, steps)| (&steps[..], Some(fault))))
+    }
+
+    fn into_dead_end(self, nth: usize) -> Option<(Fault, Vec<Step>)> {
+        self.dead_ends().nth(nth).cloned()
+    }
 }
 
 impl Sink for Choices {
@@ -124,20 +146,18 @@ impl<'s> Simulation<'s> {
         let mut random = seed;
         while self.transitions.len() < steps && self.fault.is_none() {
             let choices = self.choices();
-            // A fault that leads nowhere can be chosen like a transition.
-            let dead_ends = choices.faults.iter().filter(|(f, _)| !f.kind.can_continue()).count();
-            let n = choices.transitions.len() + dead_ends;
+            // A deadlock ends the run, a dead end can be chosen like a transition.
+            if let Some(deadlock) = choices.faults.iter().find(|(_, s)| s.is_empty()) {
+                return self.end_with(Some(deadlock.clone()));
+            }
+            let n = choices.steps().count();
             if n == 0 {
                 return;
             }
             let at = pick(&mut random, n);
-            if at < choices.transitions.len() {
-                self.take(choices, at);
-            } else {
-                let nth = at - choices.transitions.len();
-                let dead_end =
-                    choices.faults.into_iter().filter(|(f, _)| !f.kind.can_continue()).nth(nth);
-                self.end_with(dead_end);
+            match at.checked_sub(choices.transitions.len()) {
+                None => self.take(choices, at),
+                Some(nth) => self.end_with(choices.into_dead_end(nth)),
             }
         }
     }
@@ -160,7 +180,7 @@ impl<'s> Simulation<'s> {
             if !matches!(input.read_line(&mut line), Ok(n) if n > 0) {
                 return;
             }
-            let n = choices.transitions.len();
+            let (n, n_all) = (choices.transitions.len(), choices.steps().count());
             match line.trim() {
                 "q" | "quit" => return,
                 "u" | "undo" => self.undo(),
@@ -168,8 +188,11 @@ impl<'s> Simulation<'s> {
                 "" | "h" | "help" => print(HELP),
                 word => match word.parse::<usize>() {
                     Ok(choice) if (1..=n).contains(&choice) => self.take(choices, choice - 1),
-                    _ if n == 0 => print("nothing can run: 'u' goes back, 'q' quits\n"),
-                    _ => print(&format!("expected a number from 1 to {n}, or 'h' for help\n")),
+                    Ok(choice) if (1..=n_all).contains(&choice) => {
+                        return self.end_with(choices.into_dead_end(choice - 1 - n));
+                    }
+                    _ if n_all == 0 => print("nothing can run: 'u' goes back, 'q' quits\n"),
+                    _ => print(&format!("expected a number from 1 to {n_all}, or 'h' for help\n")),
                 },
             }
         }
@@ -189,17 +212,15 @@ impl<'s> Simulation<'s> {
         if let Some(fault) = &self.fault {
             print(&format!("  !! {}\n", fault.message));
         }
-        for (fault, _) in choices.faults.iter().filter(|(f, _)| !f.kind.can_continue()) {
+        for (fault, _) in choices.faults.iter().filter(|(_, steps)| steps.is_empty()) {
             print(&format!("  !! {}\n", fault.message));
         }
-        for (i, (_, steps)) in choices.transitions.iter().enumerate() {
+        for (i, (steps, fault)) in choices.steps().enumerate() {
             let parts: Vec<String> = steps.iter().take(4).map(|s| self.step_text(*s)).collect();
-            let more = if steps.len() > 4 {
-                format!("; ... ({} steps)", steps.len())
-            } else {
-                String::new()
-            };
-            print(&format!("  {}  {}{more}\n", i + 1, parts.join("; ")));
+            let rest = steps.len().saturating_sub(4);
+            let more = if rest > 0 { format!("; and {rest} more") } else { String::new() };
+            let wrong = fault.map_or(String::new(), |f| format!("  !! {}", f.message));
+            print(&format!("  {}  {}{more}{wrong}\n", i + 1, parts.join("; ")));
         }
         print("> ");
         let _ = std::io::Write::flush(&mut std::io::stdout());

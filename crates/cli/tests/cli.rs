@@ -270,6 +270,17 @@ fn interactive_simulation_takes_choices_undoes_and_shows() {
 }
 
 #[test]
+fn a_trace_remembers_the_macros_of_its_model() {
+    let text = "#ifdef BUG\nbyte x = 1;\n#else\nbyte x;\n#endif\ninit { x++; assert(x == 1) }";
+    let (model, trace) = (temp_model("macros.pml", text), temp("macros.json"));
+    let trace = trace.display().to_string();
+    let checked = supertrace(&["check", &model, "-D", "BUG", "--trace", &trace, "--quiet"]);
+    assert_eq!(checked.status.code(), Some(1));
+    let replayed = supertrace(&["simulate", &model, "--replay", &trace]);
+    assert_eq!(replayed.status.code(), Some(1), "{}", stderr(&replayed));
+}
+
+#[test]
 fn emit_ir_prints_the_system() {
     let text = stdout(&supertrace(&["check", "models/promela/hello.pml", "--emit", "ir"]));
     assert!(text.starts_with("system \"models/promela/hello.pml\" (promela)"), "{text}");

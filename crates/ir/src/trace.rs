@@ -15,6 +15,9 @@ use serde::{Deserialize, Serialize};
 pub struct Trace {
     pub model: String,
     pub language: String,
+    /// Macros the model was read with, as `-D` takes them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub define: Vec<String>,
     /// What is wrong at the end, if anything.
     pub violation: Option<Violation>,
     pub steps: Vec<TraceStep>,
@@ -187,7 +190,13 @@ pub fn describe(system: &System, layout: &Layout, path: &Replayed) -> Trace {
         message: fault.message.clone(),
         location: system.sources.position(fault.span),
     });
-    Trace { model: system.name.clone(), language: system.language.to_string(), violation, steps }
+    Trace {
+        model: system.name.clone(),
+        language: system.language.to_string(),
+        define: Vec::new(),
+        violation,
+        steps,
+    }
 }
 
 /// Takes one step and describes it.

@@ -41,7 +41,13 @@ pub fn changed(mut step: TraceStep, name: &str, from: &str, to: &str) -> TraceSt
 
 /// A trace without a violation.
 pub fn trace(steps: Vec<TraceStep>) -> Trace {
-    Trace { model: "m.pml".into(), language: "promela".into(), violation: None, steps }
+    Trace {
+        model: "m.pml".into(),
+        language: "promela".into(),
+        define: Vec::new(),
+        violation: None,
+        steps,
+    }
 }
 
 /// Two processes that take part in one rendezvous, as two steps.
@@ -85,7 +91,13 @@ pub fn relay() -> Trace {
         location: Position { file: "models/relay.pml".into(), line, column: 5 },
     };
     let model = "models/relay.pml".into();
-    Trace { model, language: "promela".into(), violation: Some(violation), steps }
+    Trace {
+        model,
+        language: "promela".into(),
+        define: Vec::new(),
+        violation: Some(violation),
+        steps,
+    }
 }
 
 /// Names that try to break out of the text, numbers at their limits, messages
