@@ -104,6 +104,7 @@ pub struct CheckArgs {
 
     /// Look for a shorter counterexample after a depth-first search
     #[arg(long, value_enum, default_value = "on", value_name = "WHETHER")]
+    #[arg(num_args = 0..=1, default_missing_value = "on")]
     pub shorten: Switch,
 
     /// Print the result as one JSON object

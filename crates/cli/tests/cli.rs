@@ -233,6 +233,7 @@ fn breadth_first_counterexamples_are_shortest_and_others_are_shortened() {
         let shortest = depth(&["--search", "bfs", "--reduce", "none"]);
         assert_eq!(depth(&["--search", "bfs"]), shortest, "{model}");
         assert_eq!(depth(&[]), shortest, "{model}: small enough to be shortened fully");
+        assert_eq!(depth(&["--shorten", "--seed", "3"]), shortest, "{model}");
         assert!(depth(&["--shorten", "off"]) >= shortest, "{model}");
     }
 }
