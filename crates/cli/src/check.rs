@@ -77,6 +77,11 @@ fn write_files(
     trace: Option<&Trace>,
     steps: Option<&[Step]>,
 ) -> Result<()> {
+    // A file of an earlier run must not be taken for a result of this one.
+    for path in [&args.trace, &args.trail].into_iter().flatten().filter(|_| trace.is_none()) {
+        let path = path.display();
+        eprintln!("supertrace: there is no counterexample, so '{path}' was not written");
+    }
     if let (Some(path), Some(trace)) = (&args.trace, trace) {
         load::write(path, &(serde_json::to_string_pretty(trace)? + "\n"))?;
     }

@@ -45,8 +45,8 @@ impl Diagnostic {
         let line = sources.line_text(self.span);
         if !line.trim().is_empty() {
             let number = at.line.to_string();
-            let text: String = line.chars().map(|c| if c == '\t' { ' ' } else { c }).collect();
             let column = at.column.saturating_sub(1) as usize;
+            let (text, column) = excerpt(line, column);
             let width = sources.text(self.span).lines().next().unwrap_or("").chars().count();
             let width = width.clamp(1, text.chars().count().saturating_sub(column).max(1));
             let _ = writeln!(out, "  {number} | {text}");
@@ -57,5 +57,37 @@ impl Diagnostic {
             let _ = writeln!(out, "  help: {help}");
         }
         out
+    }
+}
+
+/// The line, tabs as spaces, and the column in it. Of a very long line only
+/// what is around the column.
+fn excerpt(line: &str, column: usize) -> (String, usize) {
+    const WIDTH: usize = 160;
+    let chars: Vec<char> = line.chars().map(|c| if c == '\t' { ' ' } else { c }).collect();
+    if chars.len() <= WIDTH {
+        return (chars.into_iter().collect(), column);
+    }
+    let start = column.saturating_sub(WIDTH / 2).min(chars.len() - WIDTH);
+    let text = chars[start..start + WIDTH].iter().collect();
+    (text, column.saturating_sub(start))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn long_lines_are_shown_around_the_place() {
+        let mut sources = Sources::default();
+        let file = sources.add("m.pml", format!("{}bad{}\n", "x ".repeat(5000), " y".repeat(5000)));
+        let diagnostic = Diagnostic::error(Span { file, start: 10_000, end: 10_003 }, "oops");
+        let text = diagnostic.render(&sources);
+        let lines: Vec<&str> = text.lines().collect();
+        assert_eq!(lines[0], "m.pml:1:10001: error: oops");
+        assert!(lines[1].len() < 200, "{text}");
+        let caret = lines[2].find('^').expect("a caret");
+        assert_eq!(&lines[1][caret..caret + 3], "bad");
+        assert_eq!(lines[2].matches('^').count(), 3);
     }
 }
