@@ -1,13 +1,10 @@
 //! From elements to locations and ordered transitions, as Spin's generator and
 //! verifier do it together (`put_seq` and `retrans` in Spin's terms).
 
-use super::flow::{Body, El, Element, Node, Seq, Status, Target};
+use super::flow::{Body, El, Element, MAX_JUMPS, Node, Seq, Status, Target};
 use crate::diagnostic::Diagnostic;
 use ir::source::Span;
 use ir::system::{Expr, Op};
-
-/// Jumps to follow before the control flow is taken for circular.
-const MAX_JUMPS: usize = 500;
 
 /// A transition from a location.
 #[derive(Debug, Clone)]

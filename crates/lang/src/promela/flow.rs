@@ -10,6 +10,9 @@ use crate::diagnostic::Diagnostic;
 use ir::source::Span;
 use ir::system::{Expr, Op};
 
+/// Jumps to follow before the control flow is taken for circular.
+pub const MAX_JUMPS: usize = 500;
+
 /// An element of this flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct El(pub u32);

@@ -1,13 +1,10 @@
 //! `d_step`: a deterministic program made of the elements inside it.
 
 use crate::diagnostic::Diagnostic;
-use crate::promela::flow::{Body, El, Node as FlowNode, Seq};
+use crate::promela::flow::{Body, El, MAX_JUMPS, Node as FlowNode, Seq};
 use ir::source::Span;
 use ir::system::{Block, Expr, Node, Op};
 use std::collections::{HashMap, HashSet};
-
-/// Jumps to follow before the control flow is taken for circular.
-const MAX_JUMPS: usize = 500;
 
 pub(super) struct BlockBuilder<'b> {
     body: &'b Body,

@@ -26,19 +26,32 @@ impl Lowerer<'_> {
             return self.for_in(stmt, var, of, body, flow);
         }
         let ForRange::Numbers(low, high) = range else { return None };
-        let place = self.counter(var)?;
         let (low_value, high_value) = (self.expr(low)?, self.expr(high)?);
-        let name = self.text(var.span);
         let (low, high) = (self.text(low.span), self.text(high.span));
-        let texts = [format!("{name} = {low}"), format!("({name} <= {high})"), format!("{name}++")];
-        self.assign(&place, low_value, texts[0].clone(), var.span, flow);
+        self.count(stmt, var, (low_value, low), (high_value, high), body, flow)
+    }
+
+    /// Counts `var` from a first to a last value, each with its text.
+    fn count(
+        &mut self,
+        stmt: &Stmt,
+        var: &VarRef,
+        (low, low_text): (Expr, String),
+        (high, high_text): (Expr, String),
+        body: &Body,
+        flow: &mut Flow,
+    ) -> Option<El> {
+        let place = self.counter(var)?;
+        let name = self.text(var.span);
+        self.assign(&place, low, format!("{name} = {low_text}"), var.span, flow);
         flow.open_loop();
         flow.open_seq();
         let value = Expr::Load(Box::new(place.clone()));
-        let condition = Expr::Binary(Binary::Le, Box::new(value), Box::new(high_value));
-        let el = flow.new_el(Node::Op(Op::Cond(condition)), var.span, texts[1].clone());
+        let condition = Expr::Binary(Binary::Le, Box::new(value), Box::new(high));
+        let text = format!("({name} <= {high_text})");
+        let el = flow.new_el(Node::Op(Op::Cond(condition)), var.span, text);
         flow.append(el);
-        self.loop_body(stmt, &place, texts[2].clone(), var.span, body, flow)
+        self.loop_body(stmt, &place, format!("{name}++"), var.span, body, flow)
     }
 
     /// The variable that a `for` or `select` counts with.
@@ -110,18 +123,10 @@ impl Lowerer<'_> {
         let variable = self.lookup(&part.name).cloned();
         match variable {
             Some(v) if v.bound.is_some() && part.index.is_none() => {
-                let place = self.counter(var)?;
                 let last = v.bound.unwrap_or(1) as i32 - 1;
-                let name = self.text(var.span);
-                self.assign(&place, Expr::Const(0), format!("{name} = 0"), var.span, flow);
-                flow.open_loop();
-                flow.open_seq();
-                let value = Box::new(Expr::Load(Box::new(place.clone())));
-                let condition = Expr::Binary(Binary::Le, value, Box::new(Expr::Const(last)));
-                let text = format!("({name} <= {last})");
-                let el = flow.new_el(Node::Op(Op::Cond(condition)), var.span, text);
-                flow.append(el);
-                self.loop_body(stmt, &place, format!("{name}++"), var.span, body, flow)
+                let (first, last) =
+                    ((Expr::Const(0), "0".into()), (Expr::Const(last), last.to_string()));
+                self.count(stmt, var, first, last, body, flow)
             }
             Some(v) if matches!(&v.ty, VarType::Scalar(s) if s.kind == Kind::Chan) => {
                 self.for_in_channel(stmt, var, of, body, flow)
