@@ -148,6 +148,10 @@ impl Lowerer<'_> {
 
     fn op(&mut self, stmt: &Stmt) -> Option<Op> {
         Some(match &stmt.kind {
+            StmtKind::Assign(var, value) if var.parts[0].name.as_ref() == "_priority" => {
+                self.uses_priority = self.uses_priority.or(Some(stmt.span));
+                Op::SetPriority { pid: Expr::Pid, priority: self.expr(value)? }
+            }
             StmtKind::Assign(var, value) => {
                 let value = self.expr(value);
                 let place = self.target(var)?;
