@@ -2,11 +2,12 @@
 //!
 //! This crate sees a `Model` and nothing behind it: no language, no engine.
 
+mod memory;
 pub mod outcome;
 pub mod search;
 mod shorten;
 pub mod store;
 
 pub use outcome::{Found, Outcome, Progress, Stop, Verdict};
-pub use search::{Options, Order, Target, check};
+pub use search::{Maker, Options, Order, Target, check};
 pub use shorten::shorten;

@@ -16,12 +16,17 @@ pub enum Verdict {
 /// Why a search did not see everything.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
-    Time,
+    Time = 1,
     Memory,
     Depth,
     Interrupt,
     /// As many violations as asked for were found.
     Violations,
+}
+
+impl Stop {
+    pub const ALL: [Stop; 5] =
+        [Stop::Time, Stop::Memory, Stop::Depth, Stop::Interrupt, Stop::Violations];
 }
 
 /// A violation and the way to it.
@@ -47,7 +52,7 @@ pub struct Outcome {
     /// Transitions of the longest path that was followed.
     pub depth: usize,
     pub elapsed: Duration,
-    /// Memory of store, stack and paths at the end.
+    /// Most memory of store and waiting states at a time.
     pub memory: u64,
     /// Memory of the store alone.
     pub store_memory: u64,

@@ -6,7 +6,7 @@
 //! may meet the path again further on.
 
 use crate::outcome::Found;
-use crate::search::{Options, Order, Target, check};
+use crate::search::{Maker, Options, Order, Target, check};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use ir::trace::{Followed, follow};
@@ -19,15 +19,17 @@ const SHORTCUT_STATES: usize = 2000;
 
 /// A shorter path to the same violation, if there is one within reach.
 pub fn shorten(
-    model: &mut dyn Model,
+    make: &Maker,
     found: &Found,
     time: Option<Duration>,
     memory: u64,
+    threads: usize,
     interrupt: &AtomicBool,
 ) -> Option<Found> {
     let started = Instant::now();
     let options = Options {
         order: Order::Bfs,
+        threads,
         depth: Some(found.depth),
         ignore: Vec::new(),
         target: Some(Target { kind: found.fault.kind, span: found.fault.span }),
@@ -38,7 +40,7 @@ pub fn shorten(
         interrupt,
         progress: None,
     };
-    let outcome = check(model, &options);
+    let outcome = check(make, &options);
     if let Some(shortest) = outcome.violations.into_iter().next() {
         return Some(shortest).filter(|s| s.depth < found.depth);
     }
@@ -47,7 +49,7 @@ pub fn shorten(
         // Relaxed: a flag on its own, seen late does no harm.
         interrupt.load(Ordering::Relaxed) || deadline.is_some_and(|d| Instant::now() >= d)
     };
-    shortcuts(model, found, &over)
+    shortcuts(&mut *make(), found, &over)
 }
 
 /// A path: states and the steps that lead from each to the next.

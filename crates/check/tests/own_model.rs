@@ -1,7 +1,7 @@
 //! Anything that implements `Model` can be checked: here, a road with two
 //! kinds of steps, by one and by ten, and a hole at its end.
 
-use check::{Options, Order, Outcome, Stop, Verdict};
+use check::{Found, Options, Order, Outcome, Stop, Verdict};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use ir::source::Span;
@@ -52,9 +52,14 @@ impl Model for Road {
     }
 }
 
+fn road(end: u32, ballast: usize) -> impl Fn() -> Box<dyn Model> + Sync {
+    move || Box::new(Road { end, ballast })
+}
+
 fn options(order: Order, interrupt: &AtomicBool) -> Options<'_> {
     Options {
         order,
+        threads: 1,
         depth: None,
         ignore: Vec::new(),
         target: None,
@@ -68,14 +73,16 @@ fn options(order: Order, interrupt: &AtomicBool) -> Options<'_> {
 
 fn search(order: Order, end: u32) -> Outcome {
     let interrupt = AtomicBool::new(false);
-    check::check(&mut Road { end, ballast: 0 }, &options(order, &interrupt))
+    check::check(&road(end, 0), &options(order, &interrupt))
 }
 
 #[test]
 fn both_orders_find_the_hole_and_breadth_first_the_nearest_way() {
     let dfs = search(Order::Dfs, 1005);
-    assert_eq!((dfs.verdict, dfs.violations[0].depth), (Verdict::Violation, 1005));
-    assert_eq!(dfs.violations[0].steps.len(), 1005);
+    assert_eq!(dfs.verdict, Verdict::Violation);
+    let way: u32 = dfs.violations[0].steps.iter().map(length).sum();
+    assert_eq!(way, 1005, "the steps lead to the hole");
+    assert_eq!(dfs.violations[0].steps.len(), dfs.violations[0].depth);
     let bfs = search(Order::Bfs, 1005);
     assert_eq!((bfs.verdict, bfs.violations[0].depth), (Verdict::Violation, 105));
 }
@@ -86,7 +93,7 @@ fn counts_agree_when_the_hole_is_ignored() {
     for order in [Order::Dfs, Order::Bfs] {
         let ignore = vec![FaultKind::Assertion];
         let options = Options { ignore, ..options(order, &interrupt) };
-        let outcome = check::check(&mut Road { end: 1000, ballast: 0 }, &options);
+        let outcome = check::check(&road(1000, 0), &options);
         assert_eq!(outcome.verdict, Verdict::Holds);
         // 0 to 999; all but the last few have two ways on.
         assert_eq!((outcome.states, outcome.transitions), (1000, 1 + 999 + 990));
@@ -98,30 +105,36 @@ fn limits_stop_the_search_with_a_result() {
     let interrupt = AtomicBool::new(false);
     for order in [Order::Dfs, Order::Bfs] {
         let depth = Options { depth: Some(50), ..options(order, &interrupt) };
-        let outcome = check::check(&mut Road { end: 100_000, ballast: 0 }, &depth);
+        let outcome = check::check(&road(100_000, 0), &depth);
         assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Depth)));
         assert_eq!(outcome.depth, 50);
         let memory = Options { memory: 8 << 20, ..options(order, &interrupt) };
-        let outcome = check::check(&mut Road { end: 100_000, ballast: 200 }, &memory);
+        let outcome = check::check(&road(100_000, 200), &memory);
         assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Memory)));
         assert!(outcome.memory <= 8 << 20, "{order:?} {}", outcome.memory);
     }
     let set = AtomicBool::new(true);
-    let outcome = check::check(&mut Road { end: 100_000, ballast: 0 }, &options(Order::Dfs, &set));
+    let outcome = check::check(&road(100_000, 0), &options(Order::Dfs, &set));
     assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Interrupt)));
 }
 
 #[test]
 fn shortening_is_exact_with_memory_and_takes_shortcuts_without() {
     let interrupt = AtomicBool::new(false);
-    let found = search(Order::Dfs, 5005).violations.remove(0);
-    let mut road = Road { end: 5005, ballast: 0 };
-    let best = check::shorten(&mut road, &found, None, 1 << 30, &interrupt).expect("shorter");
+    let step = |by| Step { process: 0, action: ActionIdx(by) };
+    let fault = search(Order::Bfs, 5005).violations.remove(0).fault;
+    let found = Found { fault, depth: 5005, steps: vec![step(0); 5005] };
+    let road = road(5005, 0);
+    let best = check::shorten(&road, &found, None, 1 << 30, 1, &interrupt).expect("shorter");
     assert_eq!(best.depth, 505);
     // Too little memory for a breadth-first search of all states.
-    let shorter = check::shorten(&mut road, &found, None, 1 << 10, &interrupt).expect("shorter");
+    let shorter = check::shorten(&road, &found, None, 1 << 10, 1, &interrupt).expect("shorter");
     assert!(shorter.depth <= 600, "{}", shorter.depth);
     assert_eq!(shorter.steps.len(), shorter.depth);
-    let length: u32 = shorter.steps.iter().map(|s| if s.action.0 == 0 { 1 } else { 10 }).sum();
-    assert_eq!(length, 5005, "the steps lead to the hole");
+    let way: u32 = shorter.steps.iter().map(length).sum();
+    assert_eq!(way, 5005, "the steps lead to the hole");
+}
+
+fn length(step: &Step) -> u32 {
+    if step.action.0 == 0 { 1 } else { 10 }
 }

@@ -70,6 +70,10 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value = "dfs")]
     pub search: Search,
 
+    /// Threads that search [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = crate::units::threads)]
+    pub threads: Option<usize>,
+
     /// Follow no path longer than this many transitions
     #[arg(long, value_name = "N")]
     pub depth: Option<usize>,

@@ -7,7 +7,7 @@ use check::{Found, Options, Order, Outcome, Verdict};
 use ir::fault::FaultKind;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
-use ir::model::Step;
+use ir::model::{Model, Step};
 use ir::reduce;
 use ir::system::System;
 use ir::trace::{self, Replayed, Trace};
@@ -110,7 +110,7 @@ fn interrupt() -> &'static AtomicBool {
 
 fn search(system: &System, args: &CheckArgs) -> Outcome {
     let layout = Layout::new(system);
-    let mut model = Interpreter::new(system, &layout);
+    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
     let memory = args.memory.unwrap_or_else(units::default_memory);
     let interrupt = interrupt();
     let with_progress = progress::wanted(args.quiet);
@@ -124,6 +124,7 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
             Search::Dfs => Order::Dfs,
             Search::Bfs => Order::Bfs,
         },
+        threads: threads(args),
         depth: args.depth,
         ignore: ignore.collect(),
         target: None,
@@ -133,7 +134,11 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
         interrupt,
         progress: with_progress.then_some(&progress::show),
     };
-    check::check(&mut model, &options)
+    check::check(&make, &options)
+}
+
+fn threads(args: &CheckArgs) -> usize {
+    args.threads.unwrap_or_else(units::default_threads)
 }
 
 /// The violation with its path in the model as it is written.
@@ -181,8 +186,8 @@ fn shorten(
     let memory = args.memory.unwrap_or_else(units::default_memory);
     let memory = if args.search == Search::Dfs { memory.min(SHORTEN_MEMORY) } else { memory };
     let found = Found { depth: depth(path), ..found.clone() };
-    let mut model = Interpreter::new(system, layout);
-    check::shorten(&mut model, &found, time, memory, interrupt())
+    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, layout)) };
+    check::shorten(&make, &found, time, memory, threads(args), interrupt())
 }
 
 fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
@@ -196,6 +201,7 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
         .collect();
     BTreeMap::from([
         ("search", json!(if args.search == Search::Dfs { "dfs" } else { "bfs" })),
+        ("threads", json!(threads(args))),
         ("depth", json!(args.depth)),
         ("ignore", json!(ignore)),
         ("reduce", json!(if args.reduce == Reduce::None { "none" } else { "default" })),

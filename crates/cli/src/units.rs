@@ -50,6 +50,20 @@ pub fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A number of threads.
+pub fn threads(text: &str) -> Result<usize, String> {
+    match positive(text) {
+        Ok(n) if n <= MAX_THREADS => Ok(n),
+        _ => Err(format!("expected a number from 1 to {MAX_THREADS}")),
+    }
+}
+
+const MAX_THREADS: usize = 1024;
+
+pub fn default_threads() -> usize {
+    std::thread::available_parallelism().map_or(1, |n| n.get()).min(MAX_THREADS)
+}
+
 fn split(text: &str) -> Result<(f64, &str), String> {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
@@ -97,5 +111,7 @@ mod tests {
         }
         assert!(positive("0").is_err());
         assert_eq!(positive("3"), Ok(3));
+        assert_eq!(threads("8"), Ok(8));
+        assert!(threads("0").is_err() && threads("1025").is_err());
     }
 }

@@ -6,6 +6,7 @@ mod common;
 use check::{Options, Order, Outcome, Verdict};
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
+use ir::model::Model;
 use ir::reduce;
 use ir::system::System;
 use ir::trace;
@@ -180,6 +181,7 @@ fn search(system: &System, order: Order) -> Outcome {
     let layout = Layout::new(system);
     let options = Options {
         order,
+        threads: 1,
         depth: None,
         ignore: Vec::new(),
         target: None,
@@ -189,7 +191,8 @@ fn search(system: &System, order: Order) -> Outcome {
         interrupt: &interrupt,
         progress: None,
     };
-    check::check(&mut Interpreter::new(system, &layout), &options)
+    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
+    check::check(&make, &options)
 }
 
 /// Every counterexample is a path of the model as it is written.

@@ -22,7 +22,7 @@ pub struct Sources {
 }
 
 /// A byte range `start..end` in file number `file`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
 pub struct Span {
     pub file: u32,
     pub start: u32,

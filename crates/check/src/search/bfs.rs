@@ -1,128 +1,199 @@
-//! Breadth-first search: the store itself is the queue, as states lie in it in
-//! the order in which they were found. So a first violation is a nearest one.
+//! Breadth-first search by many threads, level by level.
+//!
+//! All states of a level are expanded before any of the next, so a first
+//! violation is a nearest one, whatever the number of threads. Threads take
+//! the states of a level in blocks; small levels are left to one thread, as
+//! waking the others would take longer.
 
-use super::{Run, reserve};
+use super::run::Run;
+use super::stack::Stack;
+use super::worker::{Waiting, Worker};
+use super::{Maker, merge};
 use crate::outcome::Stop;
-use crate::store::{Cursor, ExactStore, Insert};
-use ir::fault::Fault;
-use ir::model::{Flow, Model, Sink, Step};
+use crate::store::{Store, Writer};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 
-/// How a state was found: from which state, by which edge.
-#[derive(Clone, Copy)]
-struct Origin {
-    parent: u32,
-    edge: u32,
+/// States that a thread takes at once.
+const BLOCK: usize = 64;
+/// Levels with fewer states are expanded by one thread.
+const SHARED_LEVEL: usize = 2048;
+
+/// Returns for each action whether it was run.
+pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S) -> Vec<bool> {
+    let levels = Levels::new(run, run.options.threads - 1);
+    let mut reached = Vec::new();
+    std::thread::scope(|scope| {
+        let help = || {
+            let mut worker = Worker::new(run, make(), store.writer());
+            levels.help(&mut worker);
+            worker.reached().to_vec()
+        };
+        let helpers: Vec<_> = (1..run.options.threads).map(|_| scope.spawn(help)).collect();
+        let mut worker = Worker::new(run, make(), store.writer());
+        levels.lead(&mut worker);
+        merge(&mut reached, worker.reached());
+        for helper in helpers {
+            match helper.join() {
+                Ok(its) => merge(&mut reached, &its),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+    });
+    reached
 }
 
-/// The parent of initial states.
-const NONE: u32 = u32::MAX;
-
-struct Bfs<'r, 'a> {
-    run: &'r mut Run<'a>,
-    store: ExactStore,
-    origins: Vec<Origin>,
-    /// The state that is being expanded.
-    parent: u32,
-    edges: u32,
-    /// Depth of the states that are being expanded.
-    level: usize,
+struct Levels<'r> {
+    run: &'r Run<'r>,
+    /// The states being expanded.
+    level: RwLock<Stack>,
+    /// Those of them that were taken.
+    taken: AtomicUsize,
+    /// The states found.
+    next: Mutex<Stack>,
+    round: Mutex<Round>,
+    begun: Condvar,
+    ended: Condvar,
 }
 
-/// Returns the bytes of the store.
-pub(super) fn search(model: &mut dyn Model, run: &mut Run) -> u64 {
-    let store = ExactStore::new(model.hidden(), run.options.memory);
-    let mut bfs = Bfs { run, store, origins: Vec::new(), parent: NONE, edges: 0, level: 0 };
-    model.initial(&mut bfs);
-    let mut cursor = Cursor::FIRST;
-    let mut state = Vec::new();
-    let mut next_level = bfs.store.len();
-    for number in 0.. {
-        if bfs.run.stop.is_some() {
-            break;
-        }
-        if number == next_level {
-            bfs.level += 1;
-            next_level = bfs.store.len();
-        }
-        let Some((read, next)) = bfs.store.read(cursor) else { break };
-        state.clear();
-        state.extend_from_slice(read);
-        cursor = next;
-        bfs.run.depth = bfs.level;
-        bfs.parent = number as u32;
-        bfs.edges = 0;
-        bfs.run.tick();
-        model.expand(&state, &mut bfs);
-        bfs.account();
-    }
-    bfs.store.bytes()
+struct Round {
+    number: u64,
+    /// Threads that are to help, or have not finished helping.
+    helpers: usize,
+    working: usize,
+    over: bool,
 }
 
-impl Bfs<'_, '_> {
-    fn account(&mut self) {
-        let origins = (self.origins.capacity() * size_of::<Origin>()) as u64;
-        self.run.memory = self.store.bytes() + origins;
-        self.store.set_limit(self.run.options.memory.saturating_sub(origins));
-    }
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
-    fn path(&self, last: u32) -> Vec<u32> {
-        let mut path = vec![last];
-        let mut at = self.parent;
-        while at != NONE {
-            let origin = self.origins[at as usize];
-            path.push(origin.edge);
-            at = origin.parent;
+impl<'r> Levels<'r> {
+    fn new(run: &'r Run<'r>, helpers: usize) -> Levels<'r> {
+        Levels {
+            run,
+            level: RwLock::new(Stack::new(&run.budget)),
+            taken: AtomicUsize::new(0),
+            next: Mutex::new(Stack::new(&run.budget)),
+            round: Mutex::new(Round { number: 0, helpers, working: 0, over: false }),
+            begun: Condvar::new(),
+            ended: Condvar::new(),
         }
-        path.reverse();
-        path
     }
 
-    fn flow(&self) -> Flow {
-        if self.run.stop.is_some() { Flow::Stop } else { Flow::Continue }
+    fn lead<W: Writer>(&self, worker: &mut Worker<W>) {
+        let _over = Over(self);
+        worker.start();
+        self.add(worker);
+        for depth in 0.. {
+            let size = self.turn();
+            if size == 0 || self.run.is_stopped() {
+                break;
+            }
+            self.run.depth.store(depth, Ordering::Relaxed);
+            let shared = size >= SHARED_LEVEL;
+            if shared {
+                self.begin_round();
+            }
+            self.expand_level(worker);
+            if shared {
+                self.end_round();
+            }
+            self.run.end_level();
+        }
+    }
+
+    fn help<W: Writer>(&self, worker: &mut Worker<W>) {
+        let mut number = 0;
+        while let Some(begun) = self.wait_for_round(number) {
+            number = begun;
+            let _done = Done(self);
+            self.expand_level(worker);
+        }
+    }
+
+    /// Makes the states found the next level; returns how many there are.
+    fn turn(&self) -> usize {
+        let mut level = self.level.write().unwrap_or_else(PoisonError::into_inner);
+        level.clear();
+        std::mem::swap(&mut *level, &mut *lock(&self.next));
+        self.taken.store(0, Ordering::Relaxed);
+        level.len()
+    }
+
+    fn expand_level<W: Writer>(&self, worker: &mut Worker<W>) {
+        let level = self.level.read().unwrap_or_else(PoisonError::into_inner);
+        let states = level.items();
+        while !self.run.is_stopped() {
+            // Relaxed: each number is given once; the states are under the lock.
+            let from = self.taken.fetch_add(BLOCK, Ordering::Relaxed);
+            if from >= states.len() {
+                break;
+            }
+            worker.expand(&states[from..states.len().min(from + BLOCK)]);
+            worker.finish();
+            self.add(worker);
+        }
+    }
+
+    /// Adds what a worker has found to the next level.
+    fn add<W: Writer>(&self, worker: &mut Worker<W>) {
+        let fresh: &mut Vec<Waiting> = &mut worker.finds.fresh;
+        if !fresh.is_empty() && lock(&self.next).push_all(fresh.drain(..)).is_err() {
+            self.run.stop(Stop::Memory);
+        }
+    }
+
+    fn begin_round(&self) {
+        let mut round = lock(&self.round);
+        round.number += 1;
+        round.working = round.helpers;
+        self.begun.notify_all();
+    }
+
+    fn end_round(&self) {
+        let mut round = lock(&self.round);
+        while round.working > 0 {
+            round = self.ended.wait(round).unwrap_or_else(PoisonError::into_inner);
+        }
+    }
+
+    /// The number of the round after `last`; `None` when the search is over.
+    fn wait_for_round(&self, last: u64) -> Option<u64> {
+        let mut round = lock(&self.round);
+        loop {
+            if round.over {
+                return None;
+            }
+            if round.number > last {
+                return Some(round.number);
+            }
+            round = self.begun.wait(round).unwrap_or_else(PoisonError::into_inner);
+        }
     }
 }
 
-impl Sink for Bfs<'_, '_> {
-    fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
-        let at_limit =
-            self.parent != NONE && self.run.options.depth.is_some_and(|l| self.level >= l);
-        if at_limit && !self.store.contains(state) {
-            self.run.cut = true;
-            return Flow::Stop;
-        }
-        self.run.transitions += 1;
-        let budget = self.run.options.memory.saturating_sub(self.store.bytes());
-        if !reserve(&mut self.origins, 1, budget) {
-            self.run.stop = Some(Stop::Memory);
-            return Flow::Stop;
-        }
-        match self.store.insert(state) {
-            Insert::New => self.origins.push(Origin { parent: self.parent, edge: self.edges }),
-            Insert::Visited => {}
-            Insert::NoRoom => self.run.stop = Some(Stop::Memory),
-        }
-        if self.store.len() >= NONE as u64 {
-            self.run.stop = Some(Stop::Memory);
-        }
-        self.run.states = self.store.len();
-        self.edges += 1;
-        self.flow()
-    }
+/// A helper is done with a round, for good if it panics.
+struct Done<'l, 'r>(&'l Levels<'r>);
 
-    fn fault(&mut self, fault: Fault, _steps: &[Step]) -> Flow {
-        if !self.run.ignores(&fault) {
-            let path = self.path(self.edges);
-            self.run.report(fault, path);
+impl Drop for Done<'_, '_> {
+    fn drop(&mut self) {
+        let mut round = lock(&self.0.round);
+        round.working -= 1;
+        if std::thread::panicking() {
+            round.helpers -= 1;
+            self.0.run.stop(Stop::Interrupt);
         }
-        self.edges += 1;
-        self.flow()
+        self.0.ended.notify_all();
     }
+}
 
-    fn tick(&mut self, bytes: u64) -> Flow {
-        self.run.look_at_clock();
-        if self.run.memory.saturating_add(bytes) > self.run.options.memory {
-            self.run.stop = self.run.stop.or(Some(Stop::Memory));
-        }
-        self.flow()
+/// The search is over, also if it ends by a panic.
+struct Over<'l, 'r>(&'l Levels<'r>);
+
+impl Drop for Over<'_, '_> {
+    fn drop(&mut self) {
+        lock(&self.0.round).over = true;
+        self.0.begun.notify_all();
     }
 }

@@ -1,52 +1,48 @@
-//! Paths as the ordinals of their edges: small to keep, cheap to run again.
-//!
-//! Edge number n of a state is the n-th thing its expansion hands out,
-//! successor or fault. A path starts with the number of its initial state.
+//! The way to a violation: from parent to parent back to an initial state,
+//! then forward again, as the steps between two states are found by expanding
+//! the first.
 
+use super::run::Witness;
+use crate::outcome::Found;
+use crate::store::{Store, Writer};
 use ir::fault::Fault;
 use ir::model::{Flow, Model, Sink, Step};
 
-/// The steps along a path. The last edge may be a fault.
-pub(crate) fn steps_of(model: &mut dyn Model, path: &[u32]) -> Vec<Step> {
-    let mut steps = Vec::new();
-    let Some((&first, rest)) = path.split_first() else { return steps };
-    let mut pick = Pick { left: first, state: Vec::new(), steps: Vec::new() };
-    model.initial(&mut pick);
-    for &edge in rest {
-        let state = std::mem::take(&mut pick.state);
-        steps.append(&mut pick.steps);
-        pick = Pick { left: edge, state: Vec::new(), steps: Vec::new() };
-        model.expand(&state, &mut pick);
+pub(super) fn found<S: Store>(model: &mut dyn Model, store: &S, witness: Witness) -> Found {
+    let Witness { fault, from, steps: last, depth } = witness;
+    let mut tokens = Vec::new();
+    let mut at = from;
+    while let Some(token) = at {
+        tokens.push(token);
+        at = store.parent(token);
     }
-    steps.append(&mut pick.steps);
-    steps
+    let mut writer = store.writer();
+    let (mut steps, mut state, mut next) = (Vec::new(), Vec::new(), Vec::new());
+    for pair in tokens.windows(2).rev() {
+        writer.read(pair[1], &mut state);
+        writer.read(pair[0], &mut next);
+        model.expand(&state, &mut Between { to: &next, steps: &mut steps });
+    }
+    steps.extend(last);
+    Found { fault, depth, steps }
 }
 
-/// Takes the edge that is `left` edges away.
-struct Pick {
-    left: u32,
-    state: Vec<u8>,
-    steps: Vec<Step>,
+/// Keeps the steps that lead to a successor.
+struct Between<'a> {
+    to: &'a [u8],
+    steps: &'a mut Vec<Step>,
 }
 
-impl Pick {
-    fn edge(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        if self.left > 0 {
-            self.left -= 1;
+impl Sink for Between<'_> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        if state != self.to {
             return Flow::Continue;
         }
-        self.state = state.to_vec();
-        self.steps = steps.to_vec();
+        self.steps.extend_from_slice(steps);
         Flow::Stop
     }
-}
 
-impl Sink for Pick {
-    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        self.edge(state, steps)
-    }
-
-    fn fault(&mut self, _fault: Fault, steps: &[Step]) -> Flow {
-        self.edge(&[], steps)
+    fn fault(&mut self, _fault: Fault, _steps: &[Step]) -> Flow {
+        Flow::Continue
     }
 }

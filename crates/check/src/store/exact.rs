@@ -1,207 +1,167 @@
-//! Exact store: every state is kept in full, one behind the other.
+//! Exact store: every state is kept in full.
 //!
-//! An open-addressing table of 64-bit entries points into an arena of records.
-//! An entry holds 24 bits of the state's hash and the record's place, so that
-//! a record is looked at only if it is very likely the right one.
+//! A table of entries points to records. An entry holds 26 bits of the state's
+//! hash and the record's place, so that a record is looked at only if it is
+//! very likely the right one. A batch of states is settled in three passes, so
+//! that neither the table nor the records keep the search waiting: the slot is
+//! asked for when a state is offered, the record when the slot is there.
 //!
-//! Invariant: a state for which `insert` returned `New` is found for ever
-//! after, and no other state is taken for it.
+//! Guarantee: a state that was new once is found for ever after, and no other
+//! state is taken for it: states are compared byte by byte.
 
-use super::Insert;
+use super::records::{Chunk, PLACE_BITS, Place, Records};
+use super::table::{Entry, Growth, Inserted, Table, tag};
+use super::{Full, Store, Token, Writer};
+use crate::memory::Budget;
 use rapidhash::v3::rapidhash_v3;
+use std::sync::Arc;
 
-const CHUNK_BITS: u32 = 20;
-const CHUNK: usize = 1 << CHUNK_BITS;
-/// Bytes of a record's length in front of it.
-const LEN_SIZE: usize = 4;
-const TAG_BITS: u32 = 24;
-const PLACE_MASK: u64 = (1 << (64 - TAG_BITS)) - 1;
-const FIRST_SLOTS: usize = 1 << 12;
+const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
+/// Twice the slots at three quarters full.
+const GROWTH: Growth = Growth { quarters: 8, full: 12 };
+/// States, and bytes of them, in a batch: enough to hide the latency of memory,
+/// few enough for the first cache.
+const MOST_OFFERED: usize = 128;
+const MOST_BYTES: usize = 16 << 10;
 
-/// The place of a record.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Cursor(u64);
+/// Tag and place.
+struct Placed;
 
-impl Cursor {
-    /// The first record, if there is one.
-    pub const FIRST: Cursor = Cursor(0);
+impl Entry for Placed {
+    #[inline]
+    fn tag(entry: u64) -> u64 {
+        entry >> PLACE_BITS
+    }
 }
 
 pub struct ExactStore {
-    /// 0 is free; else tag and place + 1.
-    slots: Vec<u64>,
-    /// A record lies in one chunk; a large one in a chunk of its own size.
-    chunks: Vec<Vec<u8>>,
+    table: Table<Placed>,
+    records: Records,
     /// Bytes in front of a state that do not count.
     hidden: usize,
-    n_states: u64,
-    chunk_bytes: u64,
-    limit: u64,
 }
 
 impl ExactStore {
-    pub fn new(hidden: usize, limit: u64) -> ExactStore {
-        ExactStore {
-            slots: vec![0; FIRST_SLOTS],
-            chunks: Vec::new(),
+    /// `None` if not even an empty store fits in the budget.
+    pub fn new(hidden: usize, budget: &Arc<Budget>) -> Option<ExactStore> {
+        Some(ExactStore {
+            table: Table::new(budget, GROWTH)?,
+            records: Records::new(budget)?,
             hidden,
-            n_states: 0,
-            chunk_bytes: 0,
-            limit,
-        }
+        })
     }
 
-    pub fn len(&self) -> u64 {
-        self.n_states
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.n_states == 0
-    }
-
-    /// Bytes of memory in use.
-    pub fn bytes(&self) -> u64 {
-        self.slots.len() as u64 * 8 + self.chunk_bytes
-    }
-
-    /// Lowers or raises the limit, as others need memory too.
-    pub fn set_limit(&mut self, limit: u64) {
-        self.limit = limit;
-    }
-
-    pub fn contains(&self, state: &[u8]) -> bool {
-        self.find(state, self.hash(state)).is_ok()
-    }
-
-    pub fn insert(&mut self, state: &[u8]) -> Insert {
-        let hash = self.hash(state);
-        let Err(slot) = self.find(state, hash) else { return Insert::Visited };
-        let mut slot = slot;
-        if self.load_exceeds(3, 4) {
-            if self.grow() {
-                slot = self.free_slot(hash);
-            } else if self.load_exceeds(19, 20) {
-                return Insert::NoRoom;
-            }
-        }
-        let Some(place) = self.append(state) else { return Insert::NoRoom };
-        self.slots[slot] = entry(hash, place);
-        self.n_states += 1;
-        Insert::New
-    }
-
-    /// The state at `cursor` and the place of the next; `None` behind the last.
-    /// The place stays good while states are inserted.
-    pub fn read(&self, cursor: Cursor) -> Option<(&[u8], Cursor)> {
-        let mut chunk = (cursor.0 >> CHUNK_BITS) as usize;
-        let mut at = (cursor.0 as usize) & (CHUNK - 1);
-        if at >= self.chunks.get(chunk)?.len() {
-            chunk += 1;
-            at = 0;
-        }
-        let state = record(self.chunks.get(chunk)?, at);
-        // A record that fills its chunk is the only one in it.
-        let next = (at + LEN_SIZE + state.len()).min(CHUNK) as u64;
-        Some((state, Cursor(((chunk as u64) << CHUNK_BITS) + next)))
-    }
-
-    /// Whether one more state would fill more than this part of the table.
-    fn load_exceeds(&self, part: u64, of: u64) -> bool {
-        (self.n_states + 1) * of > self.slots.len() as u64 * part
-    }
-
-    /// Adds a record; `None` if there is no room for it.
-    fn append(&mut self, state: &[u8]) -> Option<u64> {
-        let size = LEN_SIZE + state.len();
-        let fits = self.chunks.last().is_some_and(|c| c.len() + size <= CHUNK);
-        if !fits {
-            let capacity = size.max(CHUNK);
-            if self.bytes() + capacity as u64 > self.limit
-                || self.chunks.len() as u64 >= PLACE_MASK >> CHUNK_BITS
-            {
-                return None;
-            }
-            self.chunks.push(Vec::with_capacity(capacity));
-            self.chunk_bytes += capacity as u64;
-        }
-        let chunk = self.chunks.len() - 1;
-        let bytes = &mut self.chunks[chunk];
-        let place = ((chunk as u64) << CHUNK_BITS) | bytes.len() as u64;
-        bytes.extend_from_slice(&(state.len() as u32).to_le_bytes());
-        bytes.extend_from_slice(state);
-        Some(place)
-    }
-
+    #[inline]
     fn hash(&self, state: &[u8]) -> u64 {
         rapidhash_v3(&state[self.hidden..])
     }
 
-    /// The slot of the state, or the free slot where it belongs.
-    fn find(&self, state: &[u8], hash: u64) -> Result<usize, usize> {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        loop {
-            let found = self.slots[slot];
-            if found == 0 {
-                return Err(slot);
+    #[inline]
+    fn is(&self, entry: u64, state: &[u8]) -> bool {
+        let stored = self.records.state(Place(entry & PLACE_MASK));
+        stored[self.hidden..] == state[self.hidden..]
+    }
+}
+
+impl Store for ExactStore {
+    type Writer<'s> = ExactWriter<'s>;
+
+    fn writer(&self) -> ExactWriter<'_> {
+        ExactWriter {
+            store: self,
+            chunk: Chunk::NONE,
+            parent: Place(0),
+            bytes: Vec::new(),
+            offered: Vec::new(),
+        }
+    }
+
+    fn bytes(&self) -> u64 {
+        self.table.bytes() + self.records.bytes()
+    }
+
+    fn parent(&self, token: Token) -> Option<Token> {
+        let Place(parent) = self.records.parent(Place(token));
+        (parent != 0).then_some(parent)
+    }
+}
+
+struct Offered {
+    hash: u64,
+    /// Where its bytes begin in the batch, and how many there are.
+    at: u32,
+    len: u32,
+    parent: Place,
+    mark: u32,
+}
+
+pub struct ExactWriter<'s> {
+    store: &'s ExactStore,
+    chunk: Chunk,
+    parent: Place,
+    bytes: Vec<u8>,
+    offered: Vec<Offered>,
+}
+
+impl Writer for ExactWriter<'_> {
+    fn prefetch(&self, token: Token) {
+        self.store.records.prefetch(Place(token));
+    }
+
+    fn read(&mut self, token: Token, state: &mut Vec<u8>) {
+        self.parent = Place(token);
+        state.clear();
+        state.extend_from_slice(self.store.records.state(self.parent));
+    }
+
+    #[inline]
+    fn offer(&mut self, state: &[u8], mark: u32) -> bool {
+        let hash = self.store.hash(state);
+        self.store.table.prefetch(hash);
+        let (at, len) = (self.bytes.len() as u32, state.len() as u32);
+        self.bytes.extend_from_slice(state);
+        self.offered.push(Offered { hash, at, len, parent: self.parent, mark });
+        self.offered.len() >= MOST_OFFERED || self.bytes.len() >= MOST_BYTES
+    }
+
+    fn settle(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
+        let guard = &crossbeam_epoch::pin();
+        let store = self.store;
+        for offered in &self.offered {
+            if let Some(entry) = store.table.peek(offered.hash, guard) {
+                store.records.prefetch(Place(entry & PLACE_MASK));
             }
-            if found >> (64 - TAG_BITS) == hash >> (64 - TAG_BITS) {
-                let place = (found & PLACE_MASK) - 1;
-                let bytes = &self.chunks[(place >> CHUNK_BITS) as usize];
-                let stored = record(bytes, place as usize & (CHUNK - 1));
-                if stored[self.hidden..] == state[self.hidden..] {
-                    return Ok(slot);
+        }
+        let mut result = Ok(());
+        for offered in &self.offered {
+            let state = &self.bytes[offered.at as usize..][..offered.len as usize];
+            let chunk = &mut self.chunk;
+            let write = || {
+                let Place(place) = store.records.write(chunk, state, offered.parent)?;
+                Some(tag(offered.hash) << PLACE_BITS | place)
+            };
+            match store.table.insert(offered.hash, |e| store.is(e, state), write, guard) {
+                Inserted::New(entry) => {
+                    Records::keep(&mut self.chunk, state.len());
+                    new(entry & PLACE_MASK, offered.mark);
+                }
+                Inserted::Found(_) => {}
+                Inserted::NoRoom => {
+                    result = Err(Full);
+                    break;
                 }
             }
-            slot = (slot + 1) & mask;
         }
+        self.offered.clear();
+        self.bytes.clear();
+        result
     }
 
-    fn free_slot(&self, hash: u64) -> usize {
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        while self.slots[slot] != 0 {
-            slot = (slot + 1) & mask;
-        }
-        slot
+    fn contains(&mut self, state: &[u8]) -> bool {
+        let guard = &crossbeam_epoch::pin();
+        let hash = self.store.hash(state);
+        self.store.table.find(hash, |e| self.store.is(e, state), guard)
     }
-
-    /// Doubles the table; false if that would break the limit.
-    fn grow(&mut self) -> bool {
-        let n_slots = self.slots.len() * 2;
-        // For a moment the old table is there as well.
-        if self.bytes() + n_slots as u64 * 8 > self.limit {
-            return false;
-        }
-        self.slots = vec![0; n_slots];
-        let mut cursor = Cursor::FIRST;
-        let mut chunk = 0;
-        let mut at = 0;
-        while chunk < self.chunks.len() {
-            if at >= self.chunks[chunk].len() {
-                chunk += 1;
-                at = 0;
-                cursor = Cursor((chunk as u64) << CHUNK_BITS);
-                continue;
-            }
-            let state = record(&self.chunks[chunk], at);
-            let (hash, size) = (self.hash(state), LEN_SIZE + state.len());
-            let slot = self.free_slot(hash);
-            self.slots[slot] = entry(hash, cursor.0);
-            at += size;
-            cursor = Cursor(((chunk as u64) << CHUNK_BITS) | at as u64);
-        }
-        true
-    }
-}
-
-fn entry(hash: u64, place: u64) -> u64 {
-    (hash & !PLACE_MASK) | (place + 1)
-}
-
-fn record(chunk: &[u8], at: usize) -> &[u8] {
-    let len = u32::from_le_bytes([chunk[at], chunk[at + 1], chunk[at + 2], chunk[at + 3]]);
-    &chunk[at + LEN_SIZE..at + LEN_SIZE + len as usize]
 }
 
 #[cfg(test)]
@@ -215,54 +175,85 @@ mod tests {
         *seed >> 33
     }
 
+    fn store(hidden: usize, limit: u64) -> ExactStore {
+        ExactStore::new(hidden, &Arc::new(Budget::new(limit))).expect("room for a small store")
+    }
+
+    /// Inserts one state; whether it was new, or the store is full.
+    fn insert(writer: &mut ExactWriter, state: &[u8]) -> Result<Option<Token>, Full> {
+        let mut new = None;
+        writer.offer(state, 0);
+        writer.settle(|token, _| new = Some(token))?;
+        Ok(new)
+    }
+
     #[test]
-    fn agrees_with_a_hash_set_and_reads_back_in_order() {
+    fn agrees_with_a_hash_set_and_reads_back() {
         let mut seed = 7;
-        let mut store = ExactStore::new(2, u64::MAX);
+        let store = store(2, 1 << 30);
+        let mut writer = store.writer();
         let mut set = HashSet::new();
-        let mut order = Vec::new();
-        let (mut follow, mut n_read) = (Cursor::FIRST, 0);
-        for i in 0..100_000u64 {
+        let mut tokens = Vec::new();
+        for i in 0..100_000usize {
             let len = 2 + random(&mut seed) as usize % 40;
             let mut state: Vec<u8> = (0..len).map(|_| (random(&mut seed) % 4) as u8).collect();
-            if i % 5_000 == 0 {
-                state.resize(CHUNK + i as usize, 3);
+            if i % 10_000 == 0 {
+                state.resize((3 << 20) + i, 3);
             }
             let new = set.insert(state[2..].to_vec());
-            let expected = if new { Insert::New } else { Insert::Visited };
-            assert_eq!(store.contains(&state), !new);
-            assert_eq!(store.insert(&state), expected);
-            if new {
-                order.push(state);
-            }
-            // A reader that keeps up with the writer sees the same.
-            while let Some((read, next)) = store.read(follow) {
-                assert_eq!(read, &order[n_read][..]);
-                n_read += 1;
-                follow = next;
-            }
+            assert_eq!(writer.contains(&state), !new);
+            let token = insert(&mut writer, &state).expect("room");
+            assert_eq!(token.is_some(), new);
+            tokens.extend(token.map(|token| (token, state)));
         }
-        assert_eq!(n_read, order.len());
-        assert_eq!(store.len(), set.len() as u64);
-        let mut cursor = Cursor::FIRST;
-        for state in &order {
-            let (read, next) = store.read(cursor).expect("a record");
-            assert_eq!(read, &state[..]);
-            cursor = next;
+        let mut read = Vec::new();
+        for (token, state) in &tokens {
+            writer.read(*token, &mut read);
+            assert_eq!(read, *state);
         }
-        assert!(store.read(cursor).is_none());
+    }
+
+    #[test]
+    fn a_state_is_new_to_one_of_many_threads() {
+        const STATES: u64 = 200_000;
+        let store = store(0, 1 << 30);
+        let walk = |offset: u64| {
+            let mut writer = store.writer();
+            let mut new = Vec::new();
+            // All threads come by all states, each from another place on.
+            for i in 0..STATES {
+                let number = (i + offset) % STATES;
+                let state = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes();
+                if writer.offer(&state, number as u32) {
+                    writer.settle(|token, mark| new.push((token, mark))).expect("room");
+                }
+            }
+            writer.settle(|token, mark| new.push((token, mark))).expect("room");
+            new
+        };
+        let new: Vec<(Token, u32)> = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..4).map(|t| scope.spawn(move || walk(t * STATES / 7))).collect();
+            threads.into_iter().flat_map(|t| t.join().expect("no panic")).collect()
+        });
+        let tokens: HashSet<Token> = new.iter().map(|n| n.0).collect();
+        let numbers: HashSet<u32> = new.iter().map(|n| n.1).collect();
+        assert_eq!((new.len(), tokens.len(), numbers.len()), (200_000, 200_000, 200_000));
     }
 
     #[test]
     fn keeps_its_limit() {
         let limit = 4 << 20;
-        let mut store = ExactStore::new(0, limit);
+        let budget = Arc::new(Budget::new(limit));
+        let store = ExactStore::new(0, &budget).expect("room");
+        let mut writer = store.writer();
         let mut n = 0u64;
-        while store.insert(&n.to_le_bytes()) == Insert::New {
+        while insert(&mut writer, &n.to_le_bytes()) != Err(Full) {
             n += 1;
-            assert!(store.bytes() <= limit);
         }
-        assert!(n > 100_000, "{n}");
-        assert!((0..n).all(|i| store.contains(&i.to_le_bytes())));
+        assert!(budget.peak() <= limit && store.bytes() <= limit);
+        assert!(n > 80_000, "{n}");
+        assert!((0..n).all(|i| writer.contains(&i.to_le_bytes())));
+        assert!(!writer.contains(&n.to_le_bytes()));
     }
 }

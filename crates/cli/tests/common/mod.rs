@@ -6,6 +6,7 @@ use check::{Options, Order, Outcome};
 use ir::fault::FaultKind;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
+use ir::model::Model;
 use ir::system::System;
 use lang::promela::preprocess::FileLoader;
 use std::path::{Path, PathBuf};
@@ -61,10 +62,11 @@ pub fn load(path: &Path) -> System {
 
 pub fn search(system: &System, order: Order, ignore: &[FaultKind]) -> Outcome {
     let layout = Layout::new(system);
-    let mut model = Interpreter::new(system, &layout);
+    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
     let interrupt = AtomicBool::new(false);
     let options = Options {
         order,
+        threads: 1,
         depth: None,
         ignore: ignore.to_vec(),
         target: None,
@@ -74,7 +76,7 @@ pub fn search(system: &System, order: Order, ignore: &[FaultKind]) -> Outcome {
         interrupt: &interrupt,
         progress: None,
     };
-    check::check(&mut model, &options)
+    check::check(&make, &options)
 }
 
 pub const FULL: &[FaultKind] = &[FaultKind::Assertion, FaultKind::Deadlock];

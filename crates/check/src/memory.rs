@@ -1,0 +1,119 @@
+//! Memory of a search: what it may use, and large zeroed mappings in huge pages.
+//!
+//! Invariant: what was taken from a `Budget` and not given back never exceeds
+//! its limit, whatever the number of threads.
+
+use memmap2::{MmapMut, MmapOptions};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The memory a search may use, and what of it is in use.
+#[derive(Debug)]
+pub struct Budget {
+    limit: u64,
+    used: AtomicU64,
+    peak: AtomicU64,
+}
+
+impl Budget {
+    pub fn new(limit: u64) -> Budget {
+        Budget { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) }
+    }
+
+    /// Takes so many bytes; false, and nothing taken, if there are not as many left.
+    pub fn take(&self, bytes: u64) -> bool {
+        // Relaxed: a sum on its own; no other memory is read on its account.
+        let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
+            used.checked_add(bytes).filter(|&sum| sum <= self.limit)
+        });
+        if let Ok(before) = taken {
+            self.peak.fetch_max(before + bytes, Ordering::Relaxed);
+        }
+        taken.is_ok()
+    }
+
+    pub fn give(&self, bytes: u64) {
+        self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    pub fn used(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
+    pub fn peak(&self) -> u64 {
+        self.peak.load(Ordering::Relaxed)
+    }
+
+    pub fn left(&self) -> u64 {
+        self.limit.saturating_sub(self.used())
+    }
+
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+}
+
+/// Zeroed memory that many threads may use at once. Pages come into being
+/// when they are touched, so a mapping may be larger than the machine.
+#[derive(Debug)]
+pub struct Mapping {
+    map: MmapMut,
+    start: *mut u8,
+}
+
+// SAFETY: the pointer is that of the mapping, which lives as long; who reads
+// and writes through it answers for the order.
+unsafe impl Send for Mapping {}
+// SAFETY: as above.
+unsafe impl Sync for Mapping {}
+
+impl Mapping {
+    /// Address space for `bytes`; `None` if the system refuses.
+    pub fn new(bytes: usize) -> Option<Mapping> {
+        let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?;
+        // Without huge pages a random access costs a second one for the page
+        // table. Refusal costs speed only.
+        #[cfg(target_os = "linux")]
+        let _ = map.advise(memmap2::Advice::HugePage);
+        let start = map.as_mut_ptr();
+        Some(Mapping { map, start })
+    }
+
+    pub fn start(&self) -> *mut u8 {
+        self.start
+    }
+
+    pub fn len(&self) -> usize {
+        self.map.len()
+    }
+}
+
+/// Asks for a cache line that will be read soon.
+#[inline(always)]
+pub fn prefetch(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: a prefetch reads nothing a program can see and never faults.
+    unsafe {
+        std::arch::x86_64::_mm_prefetch::<{ std::arch::x86_64::_MM_HINT_T0 }>(at.cast());
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        std::arch::asm!("prfm pldl1keep, [{at}]", at = in(reg) at, options(nostack, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = at;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_budget_gives_no_more_than_it_has() {
+        let budget = Budget::new(100);
+        assert!(budget.take(60) && !budget.take(41) && budget.take(40));
+        assert!(!budget.take(1) && !budget.take(u64::MAX));
+        budget.give(50);
+        assert_eq!((budget.used(), budget.peak(), budget.left()), (50, 100, 50));
+    }
+}

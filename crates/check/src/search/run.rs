@@ -1,0 +1,151 @@
+//! A search under way, as all its threads see it: counts, limits, and what
+//! was found.
+
+use super::{Options, Order};
+use crate::memory::Budget;
+use crate::outcome::{Progress, Stop};
+use crate::store::Token;
+use ir::fault::Fault;
+use ir::model::Step;
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+const PROGRESS_EVERY: Duration = Duration::from_millis(250);
+
+/// A violation and where it was met.
+#[derive(Debug, Clone)]
+pub(crate) struct Witness {
+    pub fault: Fault,
+    /// The state that was being expanded; none if there is no initial state.
+    pub from: Option<Token>,
+    /// From that state into the fault.
+    pub steps: Vec<Step>,
+    /// Transitions to the fault.
+    pub depth: usize,
+}
+
+pub(crate) struct Run<'a> {
+    pub options: &'a Options<'a>,
+    pub budget: Arc<Budget>,
+    started: Instant,
+    next_progress: Mutex<Duration>,
+    // Relaxed for all of these: sums and flags on their own. Results are read
+    // when the threads have been joined.
+    pub states: AtomicU64,
+    pub transitions: AtomicU64,
+    pub depth: AtomicUsize,
+    pub n_violations: AtomicU64,
+    /// Some path was cut at the depth limit.
+    pub cut: AtomicBool,
+    /// As many violations as asked for were found.
+    enough: AtomicBool,
+    /// A `Stop` as a number, 0 if there is none.
+    stop: AtomicU8,
+    found: Mutex<Vec<Witness>>,
+}
+
+impl<'a> Run<'a> {
+    pub fn new(options: &'a Options<'a>) -> Run<'a> {
+        Run {
+            options,
+            budget: Arc::new(Budget::new(options.memory)),
+            started: Instant::now(),
+            next_progress: Mutex::new(PROGRESS_EVERY),
+            states: AtomicU64::new(0),
+            transitions: AtomicU64::new(0),
+            depth: AtomicUsize::new(0),
+            n_violations: AtomicU64::new(0),
+            cut: AtomicBool::new(false),
+            enough: AtomicBool::new(false),
+            stop: AtomicU8::new(0),
+            found: Mutex::new(Vec::new()),
+        }
+    }
+
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    pub fn ignores(&self, fault: &Fault) -> bool {
+        self.options.ignore.contains(&fault.kind)
+            || self.options.target.is_some_and(|target| !target.matches(fault))
+    }
+
+    /// Notes a violation; the search may be over then. Breadth first, it ends
+    /// with the level, so that the nearest violations are found at any number
+    /// of threads.
+    pub fn report(&self, witness: Witness) {
+        self.n_violations.fetch_add(1, Ordering::Relaxed);
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let fault = &witness.fault;
+        let same = |w: &Witness| w.fault.kind == fault.kind && w.fault.span == fault.span;
+        if !found.iter().any(same) {
+            found.push(witness);
+        }
+        if found.len() >= self.options.max_violations {
+            self.enough.store(true, Ordering::Relaxed);
+            if self.options.order == Order::Dfs {
+                self.stop(Stop::Violations);
+            }
+        }
+    }
+
+    /// Called between levels: ends the search if enough was found.
+    pub fn end_level(&self) {
+        if self.enough.load(Ordering::Relaxed) {
+            self.stop(Stop::Violations);
+        }
+    }
+
+    /// Ends the search; the first reason counts.
+    pub fn stop(&self, why: Stop) {
+        let _ = self.stop.compare_exchange(0, why as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) != 0
+    }
+
+    pub fn stopped_by(&self) -> Option<Stop> {
+        let number = self.stop.load(Ordering::Relaxed);
+        let cut = self.cut.load(Ordering::Relaxed).then_some(Stop::Depth);
+        Stop::ALL.into_iter().find(|s| *s as u8 == number).or(cut)
+    }
+
+    /// What was found, nearest first after a breadth-first search.
+    pub fn take_found(&self) -> Vec<Witness> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut found = std::mem::take(&mut *found);
+        if self.options.order == Order::Bfs {
+            found.sort_by_key(|w| (w.depth, w.fault.span, w.fault.kind.name()));
+        }
+        found.truncate(self.options.max_violations);
+        found
+    }
+
+    /// Looks at the clock; called now and then by every thread.
+    pub fn look_at_clock(&self) {
+        if self.options.interrupt.load(Ordering::Relaxed) {
+            self.stop(Stop::Interrupt);
+        }
+        let elapsed = self.started.elapsed();
+        if self.options.time.is_some_and(|limit| elapsed >= limit) {
+            self.stop(Stop::Time);
+        }
+        let Some(progress) = self.options.progress else { return };
+        // Whoever does not get the lock need not show anything.
+        let Ok(mut next) = self.next_progress.try_lock() else { return };
+        if elapsed < *next {
+            return;
+        }
+        *next = elapsed + PROGRESS_EVERY;
+        progress(&Progress {
+            states: self.states.load(Ordering::Relaxed),
+            transitions: self.transitions.load(Ordering::Relaxed),
+            depth: self.depth.load(Ordering::Relaxed),
+            memory: self.budget.used(),
+            elapsed,
+        });
+    }
+}

@@ -1,0 +1,155 @@
+//! The expansion loop of one thread: read a state, expand it, offer its
+//! successors, settle which are new. Orders decide what is expanded next.
+
+use super::run::{Run, Witness};
+use crate::outcome::Stop;
+use crate::store::{Token, Writer};
+use ir::fault::{Fault, FaultKind};
+use ir::model::{Flow, Model, Sink, Step};
+use std::sync::atomic::Ordering;
+
+/// Expansions between two looks at the clock.
+const CLOCK_EXPANSIONS: u64 = 512;
+
+/// A state that waits to be expanded, with its depth.
+#[derive(Debug, Clone, Copy)]
+#[repr(C, packed(4))]
+pub(super) struct Waiting {
+    pub token: Token,
+    pub depth: u32,
+}
+
+pub(super) struct Worker<'r, W> {
+    model: Box<dyn Model + 'r>,
+    state: Vec<u8>,
+    /// States expanded, and how many of them at the last look at the clock.
+    pub expanded: u64,
+    looked_at: u64,
+    pub finds: Finds<'r, W>,
+}
+
+/// What a worker finds.
+pub(super) struct Finds<'r, W> {
+    run: &'r Run<'r>,
+    writer: W,
+    /// The state being expanded; none before there are states.
+    parent: Option<Token>,
+    depth: u32,
+    /// Successors of this state would be too deep.
+    at_limit: bool,
+    transitions: u64,
+    /// New states since they were last taken, in the order of discovery.
+    pub fresh: Vec<Waiting>,
+}
+
+impl<'r, W: Writer> Worker<'r, W> {
+    pub fn new(run: &'r Run<'r>, model: Box<dyn Model + 'r>, writer: W) -> Worker<'r, W> {
+        let finds = Finds {
+            run,
+            writer,
+            parent: None,
+            depth: 0,
+            at_limit: false,
+            transitions: 0,
+            fresh: Vec::new(),
+        };
+        Worker { model, state: Vec::new(), expanded: 0, looked_at: 0, finds }
+    }
+
+    /// Finds the initial states.
+    pub fn start(&mut self) {
+        self.model.initial(&mut self.finds);
+        self.finish();
+    }
+
+    /// Expands states; what is new is in `finds.fresh` after `finish`.
+    pub fn expand(&mut self, states: &[Waiting]) {
+        for waiting in states {
+            self.finds.writer.prefetch(waiting.token);
+        }
+        for waiting in states {
+            if self.finds.run.is_stopped() {
+                return;
+            }
+            self.finds.enter(*waiting, &mut self.state);
+            self.model.expand(&self.state, &mut self.finds);
+        }
+        self.expanded += states.len() as u64;
+    }
+
+    /// Settles what was offered and passes the counts on.
+    pub fn finish(&mut self) {
+        self.finds.settle();
+        let run = self.finds.run;
+        run.transitions.fetch_add(std::mem::take(&mut self.finds.transitions), Ordering::Relaxed);
+        if self.expanded - self.looked_at >= CLOCK_EXPANSIONS {
+            self.looked_at = self.expanded;
+            run.look_at_clock();
+        }
+    }
+
+    pub fn reached(&self) -> &[bool] {
+        self.model.reached()
+    }
+}
+
+impl<W: Writer> Finds<'_, W> {
+    fn enter(&mut self, Waiting { token, depth }: Waiting, state: &mut Vec<u8>) {
+        self.depth = depth;
+        self.parent = Some(token);
+        self.at_limit = self.run.options.depth.is_some_and(|limit| depth as usize >= limit);
+        if self.at_limit {
+            // To know what is visited, nothing may be left open.
+            self.settle();
+        }
+        self.writer.read(token, state);
+    }
+
+    fn settle(&mut self) {
+        let fresh = &mut self.fresh;
+        let before = fresh.len();
+        let settled = self.writer.settle(|token, depth| fresh.push(Waiting { token, depth }));
+        self.run.states.fetch_add((fresh.len() - before) as u64, Ordering::Relaxed);
+        if settled.is_err() {
+            self.run.stop(Stop::Memory);
+        }
+    }
+
+    fn flow(&self) -> Flow {
+        if self.run.is_stopped() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+impl<W: Writer> Sink for Finds<'_, W> {
+    fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
+        if self.at_limit && !self.writer.contains(state) {
+            self.run.cut.store(true, Ordering::Relaxed);
+            return Flow::Stop;
+        }
+        self.transitions += 1;
+        let depth = if self.parent.is_some() { self.depth + 1 } else { 0 };
+        if self.writer.offer(state, depth) {
+            self.settle();
+            return self.flow();
+        }
+        Flow::Continue
+    }
+
+    fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
+        if !self.run.ignores(&fault) {
+            // A deadlock has no step of its own.
+            let own = (fault.kind != FaultKind::Deadlock && self.parent.is_some()) as usize;
+            let depth = self.depth as usize + own;
+            self.run.report(Witness { fault, from: self.parent, steps: steps.to_vec(), depth });
+        }
+        self.flow()
+    }
+
+    fn tick(&mut self, bytes: u64) -> Flow {
+        self.run.look_at_clock();
+        if bytes > self.run.budget.left() {
+            self.run.stop(Stop::Memory);
+        }
+        self.flow()
+    }
+}

@@ -1,0 +1,135 @@
+//! Records of states, one behind the other, in one mapping that all threads
+//! share. A thread takes a chunk at a time and fills it alone.
+//!
+//! Record: place of the parent's record and length in one word, then the
+//! state. A record is written once, before its place is known to others.
+
+use crate::memory::{Budget, Mapping, prefetch};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A place counts units of so many bytes.
+const UNIT: usize = 4;
+pub const PLACE_BITS: u32 = 37;
+const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
+const HEAD: usize = 8;
+/// The length of a state has the bits that the parent's place leaves.
+const MAX_LEN: usize = 1 << (64 - PLACE_BITS);
+const LARGEST_CHUNK: u64 = 2 << 20;
+const SMALLEST_CHUNK: u64 = 16 << 10;
+/// Records may be read in steps of so many bytes, beyond their end.
+const SLACK: usize = 64;
+
+/// Where a record is. 0 is no record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Place(pub u64);
+
+pub struct Records {
+    map: Mapping,
+    chunk: u64,
+    /// Bytes given out.
+    given: AtomicU64,
+    budget: Arc<Budget>,
+}
+
+/// A thread's own piece of the records.
+pub struct Chunk {
+    at: u64,
+    end: u64,
+}
+
+impl Chunk {
+    pub const NONE: Chunk = Chunk { at: 0, end: 0 };
+}
+
+impl Records {
+    pub fn new(budget: &Arc<Budget>) -> Option<Records> {
+        let most = (UNIT as u64) << PLACE_BITS;
+        let chunk = (budget.limit() / 64).clamp(SMALLEST_CHUNK, LARGEST_CHUNK) & !4095;
+        let mut bytes = (budget.limit().min(most) + 2 * chunk) & !4095;
+        // A system that refuses so much address space gives less.
+        let map = loop {
+            match usize::try_from(bytes).ok().and_then(Mapping::new) {
+                Some(map) => break map,
+                None if bytes <= chunk => return None,
+                None => bytes /= 2,
+            }
+        };
+        Some(Records { map, chunk, given: AtomicU64::new(0), budget: budget.clone() })
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.given.load(Ordering::Relaxed)
+    }
+
+    /// Writes a record at the thread's chunk, which is not moved on: until
+    /// `keep` is called the next record takes its place. `None` if memory is full.
+    #[inline]
+    pub fn write(&self, chunk: &mut Chunk, state: &[u8], parent: Place) -> Option<Place> {
+        let size = (HEAD + state.len()) as u64;
+        if state.len() >= MAX_LEN {
+            return None;
+        }
+        if chunk.end - chunk.at < size {
+            *chunk = self.take(size)?;
+        }
+        let head = parent.0 | (state.len() as u64) << PLACE_BITS;
+        // SAFETY: the chunk lies in the mapping and belongs to this thread; no
+        // other thread reads it before it is told the place.
+        unsafe {
+            let at = self.map.start().add(chunk.at as usize);
+            at.cast::<u64>().write_unaligned(head);
+            std::ptr::copy_nonoverlapping(state.as_ptr(), at.add(HEAD), state.len());
+        }
+        Some(Place(chunk.at / UNIT as u64))
+    }
+
+    /// Keeps the record just written, of a state of this length.
+    #[inline]
+    pub fn keep(chunk: &mut Chunk, len: usize) {
+        chunk.at += (HEAD + len).next_multiple_of(UNIT) as u64;
+    }
+
+    #[cold]
+    fn take(&self, size: u64) -> Option<Chunk> {
+        let size = size.next_multiple_of(self.chunk);
+        if !self.budget.take(size) {
+            return None;
+        }
+        let at = self.given.fetch_add(size, Ordering::Relaxed);
+        let end = at + size;
+        if end + SLACK as u64 > self.map.len() as u64 {
+            return None;
+        }
+        // Place 0 stands for none.
+        Some(Chunk { at: at.max(UNIT as u64 * 2), end })
+    }
+
+    #[inline]
+    fn at(&self, place: Place) -> *const u8 {
+        // Places come from `write`, so they lie in the mapping.
+        self.map.start().wrapping_add(place.0 as usize * UNIT)
+    }
+
+    #[inline]
+    pub fn prefetch(&self, place: Place) {
+        prefetch(self.at(place));
+        prefetch(self.at(place).wrapping_add(64));
+    }
+
+    #[inline]
+    pub fn state(&self, place: Place) -> &[u8] {
+        // SAFETY: a place is known only after its record was written, and a
+        // record never changes.
+        unsafe {
+            let at = self.at(place);
+            let len = at.cast::<u64>().read_unaligned() >> PLACE_BITS;
+            std::slice::from_raw_parts(at.add(HEAD), len as usize)
+        }
+    }
+
+    pub fn parent(&self, place: Place) -> Place {
+        // SAFETY: as in `state`.
+        Place(unsafe { self.at(place).cast::<u64>().read_unaligned() } & PLACE_MASK)
+    }
+}
