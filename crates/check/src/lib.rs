@@ -9,5 +9,5 @@ mod shorten;
 pub mod store;
 
 pub use outcome::{Found, Outcome, Progress, Stop, Verdict};
-pub use search::{Maker, Options, Order, Target, check};
+pub use search::{Compress, Maker, Options, Order, Target, check};
 pub use shorten::shorten;

@@ -85,6 +85,20 @@ impl Mapping {
     pub fn len(&self) -> usize {
         self.map.len()
     }
+
+    /// Gives whole pages back to the system; they read as zero from then on.
+    /// Nobody may use them meanwhile.
+    pub fn release(&self, at: usize, len: usize) {
+        #[cfg(unix)]
+        // SAFETY: the caller says that nobody uses these bytes, and zero is a
+        // value like any other for whoever does later.
+        unsafe {
+            let advice = memmap2::UncheckedAdvice::DontNeed;
+            let _ = self.map.unchecked_advise_range(advice, at, len);
+        }
+        #[cfg(not(unix))]
+        let _ = (at, len);
+    }
 }
 
 /// Asks for a cache line that will be read soon.

@@ -1,7 +1,7 @@
 //! Anything that implements `Model` can be checked: here, a road with two
 //! kinds of steps, by one and by ten, and a hole at its end.
 
-use check::{Found, Options, Order, Outcome, Stop, Verdict};
+use check::{Compress, Found, Options, Order, Outcome, Stop, Verdict};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use ir::source::Span;
@@ -60,6 +60,7 @@ fn options(order: Order, interrupt: &AtomicBool) -> Options<'_> {
     Options {
         order,
         threads: 1,
+        compress: Compress::Off,
         depth: None,
         ignore: Vec::new(),
         target: None,

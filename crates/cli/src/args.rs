@@ -74,6 +74,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "N", value_parser = crate::units::threads)]
     pub threads: Option<usize>,
 
+    /// Keep states folded together: a fraction of the memory, at some cost of time
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub compress: When,
+
     /// Follow no path longer than this many transitions
     #[arg(long, value_name = "N")]
     pub depth: Option<usize>,
@@ -204,6 +208,24 @@ pub enum Ignore {
 pub enum Reduce {
     None,
     Default,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum When {
+    Off,
+    On,
+    /// When memory is short
+    Auto,
+}
+
+impl When {
+    pub fn name(self) -> &'static str {
+        match self {
+            When::Off => "off",
+            When::On => "on",
+            When::Auto => "auto",
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

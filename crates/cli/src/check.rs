@@ -1,9 +1,9 @@
 //! `supertrace check`.
 
-use crate::args::{CheckArgs, Emit, Ignore, Reduce, Search, Switch};
+use crate::args::{CheckArgs, Emit, Ignore, Reduce, Search, Switch, When};
 use crate::{exit, load, print, progress, trail, units};
 use anyhow::Result;
-use check::{Found, Options, Order, Outcome, Verdict};
+use check::{Compress, Found, Options, Order, Outcome, Verdict};
 use ir::fault::FaultKind;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
@@ -125,6 +125,7 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
             Search::Bfs => Order::Bfs,
         },
         threads: threads(args),
+        compress: compress(args),
         depth: args.depth,
         ignore: ignore.collect(),
         target: None,
@@ -135,6 +136,14 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
         progress: with_progress.then_some(&progress::show),
     };
     check::check(&make, &options)
+}
+
+fn compress(args: &CheckArgs) -> Compress {
+    match args.compress {
+        When::Off => Compress::Off,
+        When::On => Compress::On,
+        When::Auto => Compress::Auto,
+    }
 }
 
 fn threads(args: &CheckArgs) -> usize {
@@ -202,6 +211,7 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
     BTreeMap::from([
         ("search", json!(if args.search == Search::Dfs { "dfs" } else { "bfs" })),
         ("threads", json!(threads(args))),
+        ("compress", json!(args.compress.name())),
         ("depth", json!(args.depth)),
         ("ignore", json!(ignore)),
         ("reduce", json!(if args.reduce == Reduce::None { "none" } else { "default" })),

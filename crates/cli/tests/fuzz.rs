@@ -3,7 +3,7 @@
 
 mod common;
 
-use check::{Options, Order, Outcome, Verdict};
+use check::{Compress, Options, Order, Outcome, Verdict};
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
 use ir::model::Model;
@@ -182,6 +182,7 @@ fn search(system: &System, order: Order) -> Outcome {
     let options = Options {
         order,
         threads: 1,
+        compress: Compress::Off,
         depth: None,
         ignore: Vec::new(),
         target: None,

@@ -5,12 +5,13 @@
 //! the states of a level in blocks; small levels are left to one thread, as
 //! waking the others would take longer.
 
+use super::Maker;
 use super::run::Run;
 use super::stack::Stack;
 use super::worker::{Waiting, Worker};
-use super::{Maker, merge};
 use crate::outcome::Stop;
 use crate::store::{Store, Writer};
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
 
@@ -19,10 +20,10 @@ const BLOCK: usize = 64;
 /// Levels with fewer states are expanded by one thread.
 const SHARED_LEVEL: usize = 2048;
 
-/// Returns for each action whether it was run.
-pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S) -> Vec<bool> {
+/// Explores all that can be reached from the frontier, which on an early end
+/// is what is left of it.
+pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Waiting>) {
     let levels = Levels::new(run, run.options.threads - 1);
-    let mut reached = Vec::new();
     std::thread::scope(|scope| {
         let help = || {
             let mut worker = Worker::new(run, make(), store.writer());
@@ -31,16 +32,13 @@ pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S) -> Vec<bool> 
         };
         let helpers: Vec<_> = (1..run.options.threads).map(|_| scope.spawn(help)).collect();
         let mut worker = Worker::new(run, make(), store.writer());
-        levels.lead(&mut worker);
-        merge(&mut reached, worker.reached());
+        levels.lead(&mut worker, std::mem::take(frontier));
+        run.add_reached(worker.reached());
         for helper in helpers {
-            match helper.join() {
-                Ok(its) => merge(&mut reached, &its),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+            run.add_reached(&helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
         }
     });
-    reached
+    *frontier = levels.rest();
 }
 
 struct Levels<'r> {
@@ -81,15 +79,20 @@ impl<'r> Levels<'r> {
         }
     }
 
-    fn lead<W: Writer>(&self, worker: &mut Worker<W>) {
+    fn lead<W: Writer>(&self, worker: &mut Worker<W>, frontier: Vec<Waiting>) {
         let _over = Over(self);
-        worker.start();
-        self.add(worker);
-        for depth in 0.. {
+        // Of a search that goes on, the rest of the level that was under way
+        // comes first.
+        let first = frontier.iter().map(|w| w.depth).min().unwrap_or(0);
+        let (now, later): (Vec<_>, Vec<_>) = frontier.into_iter().partition(|w| w.depth == first);
+        self.add(&mut { now });
+        let mut later = Some(later);
+        for depth in first as usize.. {
             let size = self.turn();
-            if size == 0 || self.run.is_stopped() {
+            if size == 0 {
                 break;
             }
+            self.add(&mut later.take().unwrap_or_default());
             self.run.depth.store(depth, Ordering::Relaxed);
             let shared = size >= SHARED_LEVEL;
             if shared {
@@ -100,7 +103,19 @@ impl<'r> Levels<'r> {
                 self.end_round();
             }
             self.run.end_level();
+            if self.run.is_stopped() {
+                break;
+            }
         }
+    }
+
+    /// What is left of the level and what was found for the next.
+    fn rest(&self) -> Vec<Waiting> {
+        let level = self.level.read().unwrap_or_else(PoisonError::into_inner);
+        let taken = self.taken.load(Ordering::Relaxed).min(level.len());
+        let mut rest = level.items()[taken..].to_vec();
+        rest.extend(lock(&self.next).take());
+        rest
     }
 
     fn help<W: Writer>(&self, worker: &mut Worker<W>) {
@@ -130,16 +145,17 @@ impl<'r> Levels<'r> {
             if from >= states.len() {
                 break;
             }
-            worker.expand(&states[from..states.len().min(from + BLOCK)]);
-            worker.finish();
-            self.add(worker);
+            let block = &states[from..states.len().min(from + BLOCK)];
+            if !worker.expand(block) {
+                self.add(&mut block.to_vec());
+            }
+            self.add(&mut worker.finds.fresh);
         }
     }
 
-    /// Adds what a worker has found to the next level.
-    fn add<W: Writer>(&self, worker: &mut Worker<W>) {
-        let fresh: &mut Vec<Waiting> = &mut worker.finds.fresh;
-        if !fresh.is_empty() && lock(&self.next).push_all(fresh.drain(..)).is_err() {
+    /// Adds states to the next level.
+    fn add(&self, states: &mut Vec<Waiting>) {
+        if !states.is_empty() && lock(&self.next).push_all(states.drain(..)).is_err() {
             self.run.stop(Stop::Memory);
         }
     }

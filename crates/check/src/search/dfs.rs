@@ -5,13 +5,15 @@
 //! first by bundles. Their new successors go on top. States are marked when
 //! they are found, so a stack holds names of states, not states.
 
+use super::Maker;
 use super::pool::Pool;
 use super::run::Run;
 use super::stack::Stack;
-use super::worker::Worker;
-use super::{Maker, merge};
+use super::worker::{Waiting, Worker};
 use crate::outcome::Stop;
 use crate::store::{Store, Writer};
+use std::panic::resume_unwind;
+use std::sync::atomic::Ordering;
 
 /// States that are taken from the stack at once.
 const BUNDLE: usize = 16;
@@ -19,31 +21,29 @@ const BUNDLE: usize = 16;
 /// searched by one thread, in the same order every time.
 const ALONE: u64 = 16_384;
 
-/// Returns for each action whether it was run.
-pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S) -> Vec<bool> {
+/// Explores all that can be reached from the frontier, which on an early end
+/// is what is left of it.
+pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Waiting>) {
     let pool = Pool::new(run.options.threads);
-    let mut reached = Vec::new();
-    std::thread::scope(|scope| {
-        let help = || {
-            let mut worker = Worker::new(run, make(), store.writer());
-            explore(&mut worker, Stack::new(&run.budget), &pool, run);
-            worker.reached().to_vec()
-        };
-        let helpers: Vec<_> = (1..run.options.threads).map(|_| scope.spawn(help)).collect();
+    let help = |start: Vec<Waiting>| {
         let mut worker = Worker::new(run, make(), store.writer());
-        worker.start();
         let mut stack = Stack::new(&run.budget);
-        push(&mut worker, &mut stack, run);
-        explore(&mut worker, stack, &pool, run);
-        merge(&mut reached, worker.reached());
-        for helper in helpers {
-            match helper.join() {
-                Ok(its) => merge(&mut reached, &its),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
+        push(&mut stack, start.into_iter(), run);
+        explore(&mut worker, &mut stack, &pool, run);
+        (stack.take(), worker.reached().to_vec())
+    };
+    let start = std::mem::take(frontier);
+    std::thread::scope(|scope| {
+        let helpers: Vec<_> =
+            (1..run.options.threads).map(|_| scope.spawn(|| help(Vec::new()))).collect();
+        let mine = help(start);
+        let all = helpers.into_iter().map(|h| h.join().unwrap_or_else(|p| resume_unwind(p)));
+        for (left, its) in all.chain([mine]) {
+            frontier.extend(left);
+            run.add_reached(&its);
         }
     });
-    reached
+    frontier.extend(pool.rest());
 }
 
 /// Closes the pool, so that nobody waits for a thread that is no more.
@@ -55,35 +55,32 @@ impl Drop for Leaving<'_> {
     }
 }
 
-fn explore<W: Writer>(worker: &mut Worker<W>, mut stack: Stack, pool: &Pool, run: &Run) {
+fn explore<W: Writer>(worker: &mut Worker<W>, stack: &mut Stack, pool: &Pool, run: &Run) {
     // A thread leaves when the search is over, or by a panic.
     let _leaving = Leaving(pool);
     let mut bundle = Vec::with_capacity(BUNDLE);
     while !run.is_stopped() {
         if stack.is_empty() {
             let Some(gift) = pool.take() else { return };
-            if stack.push_all(gift.into_iter()).is_err() {
-                run.stop(Stop::Memory);
-                return;
-            }
+            push(stack, gift.into_iter(), run);
         }
         stack.pop_into(BUNDLE, &mut bundle);
-        worker.expand(&bundle);
-        worker.finish();
-        push(worker, &mut stack, run);
+        if !worker.expand(&bundle) {
+            push(stack, bundle.drain(..).rev(), run);
+        }
+        let fresh = &mut worker.finds.fresh;
+        let deepest = fresh.iter().map(|w| w.depth).max().unwrap_or(0);
+        run.depth.fetch_max(deepest as usize, Ordering::Relaxed);
+        // The first that was found comes on top.
+        push(stack, fresh.drain(..).rev(), run);
         if pool.is_hungry() && stack.len() > 1 && worker.expanded >= ALONE {
             pool.give(stack.split_bottom());
         }
     }
 }
 
-/// Puts the states that were found on the stack, the first on top.
-fn push<W: Writer>(worker: &mut Worker<W>, stack: &mut Stack, run: &Run) {
-    let fresh = &mut worker.finds.fresh;
-    if let Some(deepest) = fresh.iter().map(|w| w.depth).max() {
-        run.depth.fetch_max(deepest as usize, std::sync::atomic::Ordering::Relaxed);
-    }
-    if stack.push_all(fresh.drain(..).rev()).is_err() {
+fn push(stack: &mut Stack, states: impl ExactSizeIterator<Item = Waiting>, run: &Run) {
+    if stack.push_all(states).is_err() {
         run.stop(Stop::Memory);
     }
 }

@@ -9,13 +9,14 @@ mod stack;
 mod worker;
 
 use crate::outcome::{Found, Outcome, Progress, Stop, Verdict};
-use crate::store::{ExactStore, Store};
+use crate::store::{ExactStore, Full, Store, Token};
 use ir::fault::{Fault, FaultKind};
 use ir::model::Model;
 use ir::source::Span;
 use run::Run;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
+use worker::{Waiting, Worker};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -23,9 +24,19 @@ pub enum Order {
     Bfs,
 }
 
+/// Whether states are kept folded together: a fifth of the memory, some time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compress {
+    Off,
+    On,
+    /// When memory is short.
+    Auto,
+}
+
 pub struct Options<'a> {
     pub order: Order,
     pub threads: usize,
+    pub compress: Compress,
     /// Longest path to follow.
     pub depth: Option<usize>,
     pub ignore: Vec<FaultKind>,
@@ -55,25 +66,65 @@ impl Target {
 /// Makes the model anew, for each thread its own.
 pub type Maker<'m> = dyn Fn() -> Box<dyn Model + 'm> + Sync + 'm;
 
+/// States after which a search that is to be compact knows how to fold them.
+const FOLD_AT: u64 = 32_768;
+
 /// Searches the model's states for faults.
 pub fn check(make: &Maker, options: &Options) -> Outcome {
     let run = Run::new(options);
-    let mut model = make();
-    let Some(store) = ExactStore::new(model.hidden(), &run.budget) else {
+    let hidden = make().hidden();
+    let Some(store) = ExactStore::new(hidden, &run.budget) else {
         run.stop(Stop::Memory);
-        return outcome(&run, Vec::new(), Vec::new(), 0);
+        return outcome(&run, Vec::new(), 0);
     };
-    let reached = match options.order {
-        Order::Dfs => dfs::search(make, &run, &store),
-        Order::Bfs => bfs::search(make, &run, &store),
-    };
-    let elapsed = run.elapsed();
-    let violations = run.take_found().into_iter();
-    let violations = violations.map(|w| path::found(&mut *model, &store, w)).collect();
-    Outcome { elapsed, ..outcome(&run, violations, reached, store.bytes()) }
+    // Bytes that do not count for equality have no place in a tree of nodes.
+    let compress = if hidden > 0 { Compress::Off } else { options.compress };
+    if compress == Compress::On {
+        run.pause_at(FOLD_AT);
+    }
+    let mut frontier = start(make, &run, &store);
+    search(make, &run, &store, &mut frontier);
+    let fold = run.is_paused() || (run.is_full() && compress != Compress::Off);
+    if !fold {
+        let violations = violations(make, &run, &store);
+        return outcome(&run, violations, store.bytes());
+    }
+    let mut tokens: Vec<Token> = frontier.iter().map(|w| w.token).collect();
+    match store.fold(&run.budget, tokens.iter_mut()) {
+        Ok(tree) => {
+            run.go_on();
+            frontier.iter_mut().zip(tokens).for_each(|(w, token)| w.token = token);
+            search(make, &run, &tree, &mut frontier);
+            outcome(&run, violations(make, &run, &tree), tree.bytes())
+        }
+        Err(Full) => {
+            run.stop(Stop::Memory);
+            outcome(&run, Vec::new(), run.budget.used())
+        }
+    }
 }
 
-fn outcome(run: &Run, violations: Vec<Found>, reached: Vec<bool>, store_memory: u64) -> Outcome {
+fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Waiting>) {
+    match run.options.order {
+        Order::Dfs => dfs::search(make, run, store, frontier),
+        Order::Bfs => bfs::search(make, run, store, frontier),
+    }
+}
+
+/// What was found, with the way to it.
+fn violations<S: Store>(make: &Maker, run: &Run, store: &S) -> Vec<Found> {
+    let mut model = make();
+    run.take_found().into_iter().map(|w| path::found(&mut *model, store, w)).collect()
+}
+
+/// Stores the initial states.
+fn start<S: Store>(make: &Maker, run: &Run, store: &S) -> Vec<Waiting> {
+    let mut worker = Worker::new(run, make(), store.writer());
+    worker.start();
+    std::mem::take(&mut worker.finds.fresh)
+}
+
+fn outcome(run: &Run, violations: Vec<Found>, store_memory: u64) -> Outcome {
     let stop = run.stopped_by();
     let verdict = match (violations.is_empty(), stop) {
         (false, _) => Verdict::Violation,
@@ -91,12 +142,6 @@ fn outcome(run: &Run, violations: Vec<Found>, reached: Vec<bool>, store_memory: 
         elapsed: run.elapsed(),
         memory: run.budget.peak(),
         store_memory,
-        reached,
+        reached: run.take_reached(),
     }
-}
-
-/// Adds what another thread has reached.
-fn merge(reached: &mut Vec<bool>, other: &[bool]) {
-    reached.resize(reached.len().max(other.len()), false);
-    reached.iter_mut().zip(other).for_each(|(a, b)| *a |= b);
 }

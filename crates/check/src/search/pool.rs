@@ -72,6 +72,11 @@ impl Pool {
         self.changed.notify_all();
     }
 
+    /// Gifts that nobody has taken.
+    pub fn rest(&self) -> Vec<Waiting> {
+        std::mem::take(&mut self.lock().gifts).concat()
+    }
+
     fn update(&self, shared: &Shared) {
         self.hungry.store(shared.waiting > shared.gifts.len(), Ordering::Relaxed);
     }

@@ -13,6 +13,9 @@ use std::time::{Duration, Instant};
 
 const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 
+/// In the place of a `Stop`: the search will go on.
+const PAUSED: u8 = 255;
+
 /// A violation and where it was met.
 #[derive(Debug, Clone)]
 pub(crate) struct Witness {
@@ -43,6 +46,10 @@ pub(crate) struct Run<'a> {
     /// A `Stop` as a number, 0 if there is none.
     stop: AtomicU8,
     found: Mutex<Vec<Witness>>,
+    /// For each action, whether it was ever run.
+    reached: Mutex<Vec<bool>>,
+    /// States at which to pause.
+    pause_at: AtomicU64,
 }
 
 impl<'a> Run<'a> {
@@ -60,6 +67,8 @@ impl<'a> Run<'a> {
             enough: AtomicBool::new(false),
             stop: AtomicU8::new(0),
             found: Mutex::new(Vec::new()),
+            reached: Mutex::new(Vec::new()),
+            pause_at: AtomicU64::new(u64::MAX),
         }
     }
 
@@ -101,6 +110,47 @@ impl<'a> Run<'a> {
     /// Ends the search; the first reason counts.
     pub fn stop(&self, why: Stop) {
         let _ = self.stop.compare_exchange(0, why as u8, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
+    /// Counts new states; the search pauses when there are enough.
+    pub fn add_states(&self, n: u64) {
+        let before = self.states.fetch_add(n, Ordering::Relaxed);
+        if before + n >= self.pause_at.load(Ordering::Relaxed) {
+            let _ = self.stop.compare_exchange(0, PAUSED, Ordering::Relaxed, Ordering::Relaxed);
+        }
+    }
+
+    /// Has the search pause when there are so many states.
+    pub fn pause_at(&self, states: u64) {
+        self.pause_at.store(states, Ordering::Relaxed);
+    }
+
+    pub fn is_paused(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) == PAUSED
+    }
+
+    /// Lets a search go on that has paused, or that has memory again.
+    pub fn go_on(&self) {
+        self.pause_at.store(u64::MAX, Ordering::Relaxed);
+        if self.is_paused() || self.is_full() {
+            self.stop.store(0, Ordering::Relaxed);
+        }
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.stop.load(Ordering::Relaxed) == Stop::Memory as u8
+    }
+
+    /// Adds what a thread has reached.
+    pub fn add_reached(&self, its: &[bool]) {
+        let mut reached = self.reached.lock().unwrap_or_else(PoisonError::into_inner);
+        let len = reached.len().max(its.len());
+        reached.resize(len, false);
+        reached.iter_mut().zip(its).for_each(|(a, b)| *a |= b);
+    }
+
+    pub fn take_reached(&self) -> Vec<bool> {
+        std::mem::take(&mut self.reached.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
     pub fn is_stopped(&self) -> bool {

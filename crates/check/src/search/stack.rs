@@ -33,11 +33,12 @@ impl Stack {
         self.items.clear();
     }
 
-    /// Adds states, the last on top.
+    /// Adds states, the last on top. They are added even if memory is full:
+    /// none may be lost.
     pub fn push_all(&mut self, states: impl ExactSizeIterator<Item = Waiting>) -> Result<(), Full> {
-        self.reserve(states.len())?;
+        let room = self.reserve(states.len());
         self.items.extend(states);
-        Ok(())
+        room
     }
 
     /// Moves up to `n` states from the top to `to`, topmost first.
@@ -45,6 +46,12 @@ impl Stack {
         let from = self.items.len().saturating_sub(n);
         to.clear();
         to.extend(self.items.drain(from..).rev());
+    }
+
+    /// All states, in order; the memory is no longer counted.
+    pub fn take(&mut self) -> Vec<Waiting> {
+        self.budget.give(std::mem::take(&mut self.taken));
+        std::mem::take(&mut self.items)
     }
 
     /// Half of the states, those at the bottom.

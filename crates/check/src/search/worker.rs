@@ -38,6 +38,8 @@ pub(super) struct Finds<'r, W> {
     /// Successors of this state would be too deep.
     at_limit: bool,
     transitions: u64,
+    /// The expansion under way was given up.
+    aborted: bool,
     /// New states since they were last taken, in the order of discovery.
     pub fresh: Vec<Waiting>,
 }
@@ -51,6 +53,7 @@ impl<'r, W: Writer> Worker<'r, W> {
             depth: 0,
             at_limit: false,
             transitions: 0,
+            aborted: false,
             fresh: Vec::new(),
         };
         Worker { model, state: Vec::new(), expanded: 0, looked_at: 0, finds }
@@ -62,30 +65,38 @@ impl<'r, W: Writer> Worker<'r, W> {
         self.finish();
     }
 
-    /// Expands states; what is new is in `finds.fresh` after `finish`.
-    pub fn expand(&mut self, states: &[Waiting]) {
+    /// Expands states; what is new is in `finds.fresh` then. If the search is
+    /// stopped half-way the answer is false: the states count as not expanded,
+    /// and must be expanded again if the search is to go on.
+    pub fn expand(&mut self, states: &[Waiting]) -> bool {
         for waiting in states {
             self.finds.writer.prefetch(waiting.token);
         }
         for waiting in states {
-            if self.finds.run.is_stopped() {
-                return;
-            }
             self.finds.enter(*waiting, &mut self.state);
             self.model.expand(&self.state, &mut self.finds);
+            if self.finds.aborted {
+                break;
+            }
         }
         self.expanded += states.len() as u64;
+        self.finish()
     }
 
     /// Settles what was offered and passes the counts on.
-    pub fn finish(&mut self) {
+    fn finish(&mut self) -> bool {
         self.finds.settle();
         let run = self.finds.run;
-        run.transitions.fetch_add(std::mem::take(&mut self.finds.transitions), Ordering::Relaxed);
+        let transitions = std::mem::take(&mut self.finds.transitions);
+        let done = !std::mem::take(&mut self.finds.aborted);
+        if done {
+            run.transitions.fetch_add(transitions, Ordering::Relaxed);
+        }
         if self.expanded - self.looked_at >= CLOCK_EXPANSIONS {
             self.looked_at = self.expanded;
             run.look_at_clock();
         }
+        done
     }
 
     pub fn reached(&self) -> &[bool] {
@@ -109,14 +120,16 @@ impl<W: Writer> Finds<'_, W> {
         let fresh = &mut self.fresh;
         let before = fresh.len();
         let settled = self.writer.settle(|token, depth| fresh.push(Waiting { token, depth }));
-        self.run.states.fetch_add((fresh.len() - before) as u64, Ordering::Relaxed);
+        self.run.add_states((fresh.len() - before) as u64);
         if settled.is_err() {
             self.run.stop(Stop::Memory);
+            self.aborted = true;
         }
     }
 
-    fn flow(&self) -> Flow {
-        if self.run.is_stopped() { Flow::Stop } else { Flow::Continue }
+    fn flow(&mut self) -> Flow {
+        self.aborted |= self.run.is_stopped();
+        if self.aborted { Flow::Stop } else { Flow::Continue }
     }
 }
 

@@ -9,30 +9,21 @@
 //! Guarantee: a state that was new once is found for ever after, and no other
 //! state is taken for it: states are compared byte by byte.
 
-use super::records::{Chunk, PLACE_BITS, Place, Records};
-use super::table::{Entry, Growth, Inserted, Table, tag};
+use super::records::{Chunk, Place, Records};
+use super::shape::shapes;
+use super::table::{Growth, Inserted, PLACE_BITS, Placed, Table, tag};
+use super::tree::{MOST_SHAPES, TreeStore};
 use super::{Full, Store, Token, Writer};
 use crate::memory::Budget;
 use rapidhash::v3::rapidhash_v3;
 use std::sync::Arc;
 
-const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
 /// Twice the slots at three quarters full.
 const GROWTH: Growth = Growth { quarters: 8, full: 12 };
 /// States, and bytes of them, in a batch: enough to hide the latency of memory,
 /// few enough for the first cache.
 const MOST_OFFERED: usize = 128;
 const MOST_BYTES: usize = 16 << 10;
-
-/// Tag and place.
-struct Placed;
-
-impl Entry for Placed {
-    #[inline]
-    fn tag(entry: u64) -> u64 {
-        entry >> PLACE_BITS
-    }
-}
 
 pub struct ExactStore {
     table: Table<Placed>,
@@ -58,8 +49,42 @@ impl ExactStore {
 
     #[inline]
     fn is(&self, entry: u64, state: &[u8]) -> bool {
-        let stored = self.records.state(Place(entry & PLACE_MASK));
+        let stored = self.records.state(Place(Placed::place(entry)));
         stored[self.hidden..] == state[self.hidden..]
+    }
+}
+
+/// States of which a tree's shapes are learnt.
+const SAMPLE: usize = 32_768;
+
+impl ExactStore {
+    /// Moves all states to a compact store, giving memory back on the way, and
+    /// renames the tokens that wait. The states from which they were found are
+    /// forgotten.
+    pub fn fold<'w>(
+        self,
+        budget: &Arc<Budget>,
+        waiting: impl Iterator<Item = &'w mut Token>,
+    ) -> Result<TreeStore, Full> {
+        let ExactStore { table, records, .. } = self;
+        // Its memory is needed now.
+        drop(table);
+        let step = (records.chunks().map(|c| c.len()).sum::<usize>() / SAMPLE).max(1);
+        let sample: Vec<Place> = records.chunks().flatten().step_by(step).collect();
+        let shapes = shapes(&sample, |place| records.state(place).to_vec(), MOST_SHAPES);
+        let tree = TreeStore::new(shapes, budget).ok_or(Full)?;
+        let mut writer = tree.writer();
+        for token in waiting {
+            *token = writer.adopt(records.state(Place(*token)))?;
+        }
+        for (number, places) in records.chunks().enumerate() {
+            for place in places {
+                writer.adopt(records.state(place))?;
+            }
+            records.release(number);
+        }
+        drop(writer);
+        Ok(tree)
     }
 }
 
@@ -129,22 +154,26 @@ impl Writer for ExactWriter<'_> {
         let store = self.store;
         for offered in &self.offered {
             if let Some(entry) = store.table.peek(offered.hash, guard) {
-                store.records.prefetch(Place(entry & PLACE_MASK));
+                store.records.prefetch(Place(Placed::place(entry)));
             }
         }
         let mut result = Ok(());
         for offered in &self.offered {
             let state = &self.bytes[offered.at as usize..][..offered.len as usize];
             let chunk = &mut self.chunk;
+            let mut written = false;
             let write = || {
+                written = true;
                 let Place(place) = store.records.write(chunk, state, offered.parent)?;
                 Some(tag(offered.hash) << PLACE_BITS | place)
             };
             match store.table.insert(offered.hash, |e| store.is(e, state), write, guard) {
                 Inserted::New(entry) => {
                     Records::keep(&mut self.chunk, state.len());
-                    new(entry & PLACE_MASK, offered.mark);
+                    new(Placed::place(entry), offered.mark);
                 }
+                // Another thread was faster.
+                Inserted::Found(_) if written => store.records.drop_written(&self.chunk),
                 Inserted::Found(_) => {}
                 Inserted::NoRoom => {
                     result = Err(Full);

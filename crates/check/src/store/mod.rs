@@ -5,10 +5,14 @@
 //! these are new. In between, memory has time to arrive.
 
 mod exact;
+mod nodes;
 mod records;
+mod shape;
 mod table;
+mod tree;
 
 pub use exact::ExactStore;
+pub use tree::TreeStore;
 
 /// The name that a store gives to a state.
 pub type Token = u64;

@@ -4,15 +4,17 @@
 //! Record: place of the parent's record and length in one word, then the
 //! state. A record is written once, before its place is known to others.
 
+use super::table::PLACE_BITS;
 use crate::memory::{Budget, Mapping, prefetch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A place counts units of so many bytes.
 const UNIT: usize = 4;
-pub const PLACE_BITS: u32 = 37;
 const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
 const HEAD: usize = 8;
+/// Where the first record is: place 0 stands for none.
+const FIRST: u64 = 8;
 /// The length of a state has the bits that the parent's place leaves.
 const MAX_LEN: usize = 1 << (64 - PLACE_BITS);
 const LARGEST_CHUNK: u64 = 2 << 20;
@@ -90,6 +92,41 @@ impl Records {
         chunk.at += (HEAD + len).next_multiple_of(UNIT) as u64;
     }
 
+    /// Takes back the record just written, so that `places` does not find it.
+    #[inline]
+    pub fn drop_written(&self, chunk: &Chunk) {
+        // SAFETY: as in `write`; a chunk that was written to has room for a head.
+        unsafe { self.map.start().add(chunk.at as usize).cast::<u64>().write_unaligned(0) }
+    }
+
+    /// The places of all records, chunk by chunk. Nobody may write meanwhile.
+    pub fn chunks(&self) -> impl Iterator<Item = Vec<Place>> {
+        let n_chunks = self.bytes().min(self.map.len() as u64) / self.chunk;
+        let mut at = FIRST;
+        (0..n_chunks).map(move |number| {
+            let end = (number + 1) * self.chunk;
+            at = at.max(number * self.chunk);
+            let mut places = Vec::new();
+            // A record that ends in a later chunk has that to itself.
+            while at + HEAD as u64 <= end {
+                let place = Place(at / UNIT as u64);
+                let len = self.state(place).len();
+                if len == 0 {
+                    break;
+                }
+                places.push(place);
+                at += (HEAD + len).next_multiple_of(UNIT) as u64;
+            }
+            places
+        })
+    }
+
+    /// Gives back the memory of a chunk: its records are no more.
+    pub fn release(&self, number: usize) {
+        self.map.release(number * self.chunk as usize, self.chunk as usize);
+        self.budget.give(self.chunk);
+    }
+
     #[cold]
     fn take(&self, size: u64) -> Option<Chunk> {
         let size = size.next_multiple_of(self.chunk);
@@ -101,8 +138,7 @@ impl Records {
         if end + SLACK as u64 > self.map.len() as u64 {
             return None;
         }
-        // Place 0 stands for none.
-        Some(Chunk { at: at.max(UNIT as u64 * 2), end })
+        Some(Chunk { at: at.max(FIRST), end })
     }
 
     #[inline]

@@ -4,14 +4,17 @@
 //! The table is cut into shards by the highest bits of a hash; the next bits,
 //! the tag, give the place in the shard, from where slots are tried one after
 //! the other. Shards grow one at a time, each when it is full: its entries are
-//! moved to the same shard of a larger *generation*, a mapping that holds all
-//! shards of one size. Threads that meet a shard on the move help, so none
-//! waits for another, and the search goes on everywhere else.
+//! moved to the same shard of the next *generation*, and its old memory is
+//! given back. Threads that meet a shard on the move help, so none waits for
+//! another, and the search goes on everywhere else. The shards of a generation
+//! differ in size, so that they do not all grow at the same time: the table
+//! takes more memory by and by, never twice of what it needs.
 //!
 //! Moving (after Click's table, simpler as entries never change or go): each
 //! slot of the old shard is frozen by setting a bit, so nothing can be added
 //! to it any more; then its entry is put into the new shard. Putting an entry
-//! twice is harmless. Who has moved all slots switches the shard over.
+//! twice is harmless. Who has moved all slots switches the shard over
+//! (`models/self/table.pml`).
 //!
 //! Invariant: an entry that was inserted is found by every later insert, in
 //! the old shard until all of it is moved, in the new one after that. A search
@@ -21,18 +24,22 @@ use crate::memory::{Budget, Mapping, prefetch};
 use crossbeam_epoch::Guard;
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-const SHARD_BITS: u32 = 10;
-pub const SHARDS: usize = 1 << SHARD_BITS;
-pub const TAG_BITS: u32 = 26;
+const SHARD_BITS: u32 = 8;
+const SHARDS: usize = 1 << SHARD_BITS;
+const TAG_BITS: u32 = 26;
 const TAG_MASK: u64 = (1 << TAG_BITS) - 1;
 /// Set in slots of a shard that is being moved.
 const FROZEN: u64 = 1 << 63;
 const EMPTY: u64 = 0;
-/// Slots of a shard at first: one cache line and a half of room.
+/// Slots of the smallest shard at first.
 const FIRST_SLOTS: u64 = 16;
-const GENERATIONS: usize = 64;
+/// Slots in a page: memory is given back by the page.
+const PAGE_SLOTS: u64 = 512;
+/// Shards of fewer slots double, and are given back all at once.
+const SMALL: u64 = 4 * PAGE_SLOTS;
+const GENERATIONS: usize = 128;
 /// Slots that `peek` looks at.
 const PEEK_SLOTS: usize = 8;
 
@@ -41,6 +48,25 @@ const PEEK_SLOTS: usize = 8;
 pub trait Entry {
     /// The tag that was in the hash the entry was inserted with.
     fn tag(entry: u64) -> u64;
+}
+
+/// An entry of tag and place: where what it stands for is kept.
+pub struct Placed;
+
+pub const PLACE_BITS: u32 = 63 - TAG_BITS;
+
+impl Placed {
+    #[inline]
+    pub fn place(entry: u64) -> u64 {
+        entry & ((1 << PLACE_BITS) - 1)
+    }
+}
+
+impl Entry for Placed {
+    #[inline]
+    fn tag(entry: u64) -> u64 {
+        entry >> PLACE_BITS
+    }
 }
 
 /// The tag in a hash.
@@ -65,34 +91,40 @@ pub struct Growth {
 }
 
 pub struct Table<E> {
-    /// The generation each shard is in.
-    shards: Box<[AtomicU8]>,
+    /// What each shard is now.
+    shards: Box<[AtomicPtr<Shard>]>,
     /// Entries of each shard.
     counts: Box<[AtomicU32]>,
     generations: Box<[AtomicPtr<Generation>]>,
-    /// Slots of a shard in each generation.
-    sizes: Box<[u64]>,
-    full: u64,
+    growth: Growth,
     budget: Arc<Budget>,
     entry: PhantomData<E>,
 }
 
-/// All shards of one size.
+/// Memory for all shards, some larger than others. It stays in place as long
+/// as the table; pages of shards that have moved on are given back.
 struct Generation {
-    map: Mapping,
+    map: Arc<Mapping>,
+    shards: Box<[Shard]>,
     /// Shards that have not been moved on.
     left: AtomicU32,
-    budget: Arc<Budget>,
 }
 
-impl Drop for Generation {
-    fn drop(&mut self) {
-        self.budget.give(self.map.len() as u64);
-    }
+/// One shard in one generation.
+struct Shard {
+    slots: *const AtomicU64,
+    len: u64,
+    generation: usize,
+    number: usize,
+    /// Its memory is taken from the budget.
+    taken: AtomicBool,
 }
 
-/// Stands for a generation that all shards have left.
-const GONE: *mut Generation = std::ptr::without_provenance_mut(1);
+// SAFETY: the pointer leads into a mapping that lives as long as the table,
+// and what is there are atomics.
+unsafe impl Send for Shard {}
+// SAFETY: as above.
+unsafe impl Sync for Shard {}
 
 /// Where a search in a shard ends.
 enum Probe {
@@ -110,52 +142,43 @@ enum Room {
     None,
 }
 
-/// One shard at one time.
-#[derive(Clone, Copy)]
-struct Shard<'t> {
-    slots: &'t [AtomicU64],
-    generation: usize,
-    number: usize,
-}
-
 impl<E: Entry> Table<E> {
     /// `None` if not even a small table fits.
     pub fn new(budget: &Arc<Budget>, growth: Growth) -> Option<Table<E>> {
-        let mut size = FIRST_SLOTS;
-        let sizes = (0..GENERATIONS).map(|_| {
-            let this = size;
-            size = (size * growth.quarters / 4).min(1 << 40);
-            this
-        });
         let table = Table {
-            shards: (0..SHARDS).map(|_| AtomicU8::new(0)).collect(),
+            shards: (0..SHARDS).map(|_| AtomicPtr::default()).collect(),
             counts: (0..SHARDS).map(|_| AtomicU32::new(0)).collect(),
             generations: (0..GENERATIONS).map(|_| AtomicPtr::default()).collect(),
-            sizes: sizes.collect(),
-            full: growth.full,
+            growth,
             budget: budget.clone(),
             entry: PhantomData,
         };
-        table.generation(0).map(|_| ()).map(|()| table)
+        let first = table.generation(0)?;
+        for (place, shard) in table.shards.iter().zip(&first.shards) {
+            if !table.take(shard) {
+                return None;
+            }
+            place.store((&raw const *shard).cast_mut(), Ordering::Release);
+        }
+        Some(table)
     }
 
     /// Asks for the first slots that a hash leads to.
     #[inline]
     pub fn prefetch(&self, hash: u64) {
-        if let Some(shard) = self.shard(hash) {
-            prefetch((&raw const shard.slots[shard.first(tag(hash))]).cast());
-        }
+        let shard = self.shard(hash);
+        prefetch(shard.slots.wrapping_add(shard.first(tag(hash))).cast());
     }
 
     /// The first entry with the tag of this hash, if it is near.
     #[inline]
     pub fn peek(&self, hash: u64, _guard: &Guard) -> Option<u64> {
-        let shard = self.shard(hash)?;
+        let shard = self.shard(hash);
         let tag = tag(hash);
         let mut at = shard.first(tag);
         for _ in 0..PEEK_SLOTS {
             // Relaxed: what the entry points to is only asked for, not read.
-            let entry = shard.slots[at].load(Ordering::Relaxed) & !FROZEN;
+            let entry = shard.slots()[at].load(Ordering::Relaxed) & !FROZEN;
             if entry == EMPTY {
                 return None;
             }
@@ -180,7 +203,7 @@ impl<E: Entry> Table<E> {
     ) -> Inserted {
         let tag = tag(hash);
         loop {
-            let Some(shard) = self.shard(hash) else { continue };
+            let shard = self.shard(hash);
             let free = match self.probe(shard, tag, &mut same) {
                 Probe::Found(entry) => return Inserted::Found(entry),
                 Probe::Moving => {
@@ -200,7 +223,7 @@ impl<E: Entry> Table<E> {
             debug_assert!(new != EMPTY && new & FROZEN == 0 && E::tag(new) == tag);
             // Release: what the entry points to is seen with it. After a lost
             // race the search starts over, as the winner may be the same.
-            if shard.slots[at]
+            if shard.slots()[at]
                 .compare_exchange(EMPTY, new, Ordering::Release, Ordering::Relaxed)
                 .is_ok()
             {
@@ -213,22 +236,24 @@ impl<E: Entry> Table<E> {
     /// Whether the state is there; other threads may be inserting it just now.
     pub fn find(&self, hash: u64, mut same: impl FnMut(u64) -> bool, guard: &Guard) -> bool {
         loop {
-            let Some(shard) = self.shard(hash) else { continue };
+            let shard = self.shard(hash);
             match self.probe(shard, tag(hash), &mut same) {
                 Probe::Found(_) => return true,
-                Probe::Moving => self.move_on(shard, guard),
+                Probe::Moving => {
+                    self.move_on(shard, guard);
+                }
                 Probe::Free(_) | Probe::Full => return false,
             }
         }
     }
 
     #[inline]
-    fn probe(&self, shard: Shard, tag: u64, same: &mut impl FnMut(u64) -> bool) -> Probe {
+    fn probe(&self, shard: &Shard, tag: u64, same: &mut impl FnMut(u64) -> bool) -> Probe {
         let first = shard.first(tag);
         let mut at = first;
         loop {
             // Acquire: what an entry points to was written before the entry.
-            let entry = shard.slots[at].load(Ordering::Acquire);
+            let entry = shard.slots()[at].load(Ordering::Acquire);
             if entry == EMPTY {
                 return Probe::Free(at);
             }
@@ -247,122 +272,102 @@ impl<E: Entry> Table<E> {
     }
 
     pub fn bytes(&self) -> u64 {
-        let bytes = |g: usize| {
-            let place = self.generations[g].load(Ordering::Relaxed);
-            if place.is_null() || place == GONE { 0 } else { self.generation_bytes(g) }
-        };
-        (0..GENERATIONS).map(bytes).sum()
+        // Relaxed: a sum for people.
+        let taken = |shard: &&Shard| shard.taken.load(Ordering::Relaxed);
+        self.made().flat_map(|g| &g.shards).filter(taken).map(Shard::bytes).sum()
     }
 
-    fn generation_bytes(&self, generation: usize) -> u64 {
-        self.sizes[generation] * SHARDS as u64 * 8
+    fn made(&self) -> impl Iterator<Item = &Generation> {
+        let there = self.generations.iter().map(|g| g.load(Ordering::Acquire));
+        // SAFETY: generations are freed with the table.
+        there.take_while(|g| !g.is_null()).map(|g| unsafe { &*g })
     }
 
-    /// The shard of a hash; `None` if it has just been moved on: try again.
     #[inline]
-    fn shard(&self, hash: u64) -> Option<Shard<'_>> {
+    fn shard(&self, hash: u64) -> &Shard {
         let number = (hash >> (64 - SHARD_BITS)) as usize;
         // Acquire: the shard was filled before it was switched over.
-        let generation = self.shards[number].load(Ordering::Acquire) as usize;
-        let base = self.generations[generation].load(Ordering::Acquire);
-        if base == GONE {
-            return None;
-        }
-        // SAFETY: the generation of a shard was made before the shard went
-        // there. A generation is freed when every thread that could have seen
-        // it has unpinned its epoch, and all callers but `prefetch`, which
-        // reads no slot, hold a guard.
-        let map = unsafe { &(*base).map };
-        Some(self.shard_in(map, generation, number))
-    }
-
-    #[inline]
-    fn shard_in<'t>(&self, map: &'t Mapping, generation: usize, number: usize) -> Shard<'t> {
-        let size = self.sizes[generation] as usize;
-        let first = map.start().cast::<AtomicU64>();
-        // SAFETY: the mapping has SHARDS * size zeroed words, page-aligned, and
-        // is only used as such.
-        let slots = unsafe { std::slice::from_raw_parts(first.add(number * size), size) };
-        Shard { slots, generation, number }
+        // SAFETY: set in `new`, and shards are freed with the table.
+        unsafe { &*self.shards[number].load(Ordering::Acquire) }
     }
 
     /// Makes room in a shard that is full.
     #[inline]
-    fn room(&self, shard: Shard, guard: &Guard) -> Room {
+    fn room(&self, shard: &Shard, guard: &Guard) -> Room {
         let count = self.counts[shard.number].load(Ordering::Relaxed) as u64 + 1;
-        if count * 16 <= shard.slots.len() as u64 * self.full {
+        if count * 16 <= shard.len * self.growth.full {
             return Room::Enough;
         }
         self.grow(shard, count, guard)
     }
 
     #[cold]
-    fn grow(&self, shard: Shard, count: u64, guard: &Guard) -> Room {
-        if self.generation(shard.generation + 1).is_some() {
-            self.move_on(shard, guard);
-            return Room::Moved;
-        }
-        // No memory, or all shards have gone further already. Without memory
-        // the shard is filled, all but some slots that keep searches short.
-        if self.has_moved(shard) {
+    fn grow(&self, shard: &Shard, count: u64, guard: &Guard) -> Room {
+        if self.move_on(shard, guard) {
             Room::Moved
-        } else if count * 16 <= shard.slots.len() as u64 * 15 {
+        } else if count * 16 <= shard.len * 15 {
+            // No memory: the shard is filled, all but some slots that keep
+            // searches short.
             Room::Enough
         } else {
             Room::None
         }
     }
 
-    fn has_moved(&self, shard: Shard) -> bool {
-        self.shards[shard.number].load(Ordering::Acquire) as usize != shard.generation
+    fn has_moved(&self, shard: &Shard) -> bool {
+        !std::ptr::eq(self.shards[shard.number].load(Ordering::Acquire), shard)
     }
 
-    /// The generation, made if need be; `None` if there is no memory for it,
-    /// or if it has been and gone.
+    /// Takes the memory of a shard from the budget, if nobody has.
+    fn take(&self, shard: &Shard) -> bool {
+        // Relaxed: a count. If two threads come at once and there is no memory
+        // the second may go on uncounted, which does no harm.
+        if !shard.taken.swap(true, Ordering::Relaxed) && !self.budget.take(shard.bytes()) {
+            shard.taken.store(false, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
+    /// The generation, made if need be; `None` if there is no address space.
     fn generation(&self, number: usize) -> Option<&Generation> {
         let place = self.generations.get(number)?;
         let there = place.load(Ordering::Acquire);
         if !there.is_null() {
-            // SAFETY: callers hold a guard (see `shard`).
-            return (there != GONE).then(|| unsafe { &*there });
+            // SAFETY: generations are freed with the table.
+            return Some(unsafe { &*there });
         }
-        let bytes = self.generation_bytes(number);
-        if !self.budget.take(bytes) {
-            return None;
-        }
-        let Some(map) = usize::try_from(bytes).ok().and_then(Mapping::new) else {
-            self.budget.give(bytes);
-            return None;
-        };
-        let left = AtomicU32::new(SHARDS as u32);
-        let made = Box::into_raw(Box::new(Generation { map, left, budget: self.budget.clone() }));
+        let made = Box::into_raw(Box::new(Generation::new(number, self.growth)?));
         // Release: others see what it holds. Who comes second takes the first's.
-        match place.compare_exchange(
+        let first = place.compare_exchange(
             std::ptr::null_mut(),
             made,
             Ordering::Release,
             Ordering::Acquire,
-        ) {
-            // SAFETY: just made, and now shared.
-            Ok(_) => Some(unsafe { &*made }),
-            Err(first) => {
-                // SAFETY: nobody else has seen it.
-                drop(unsafe { Box::from_raw(made) });
-                // SAFETY: callers hold a guard (see `shard`).
-                (first != GONE).then(|| unsafe { &*first })
-            }
-        }
+        );
+        let Err(first) = first else {
+            // SAFETY: just made, and freed with the table.
+            return Some(unsafe { &*made });
+        };
+        // SAFETY: nobody else has seen it.
+        drop(unsafe { Box::from_raw(made) });
+        // SAFETY: as above.
+        Some(unsafe { &*first })
     }
 
-    /// Moves all entries of a shard to the next generation.
+    /// Moves all entries of a shard to the next generation; false if there is
+    /// no memory for it.
     #[cold]
-    fn move_on(&self, shard: Shard, guard: &Guard) {
+    fn move_on(&self, shard: &Shard, guard: &Guard) -> bool {
         if self.has_moved(shard) {
-            return;
+            return true;
         }
-        let Some(next) = self.generation(shard.generation + 1) else { return };
-        let new = self.shard_in(&next.map, shard.generation + 1, shard.number);
-        for slot in shard.slots {
+        let Some(next) = self.generation(shard.generation + 1) else { return false };
+        let new = &next.shards[shard.number];
+        if !self.take(new) {
+            return self.has_moved(shard);
+        }
+        for slot in shard.slots() {
             // AcqRel: the entry's record is seen, and the entry is where it was
             // for all who find the slot frozen.
             let entry = slot.fetch_or(FROZEN, Ordering::AcqRel) & !FROZEN;
@@ -370,59 +375,100 @@ impl<E: Entry> Table<E> {
                 new.put(entry, E::tag(entry));
             }
         }
-        let (from, to) = (shard.generation as u8, shard.generation as u8 + 1);
         // Release: the new shard is complete. Only one thread switches it over.
         let switched = self.shards[shard.number].compare_exchange(
-            from,
-            to,
+            (&raw const *shard).cast_mut(),
+            (&raw const *new).cast_mut(),
             Ordering::Release,
             Ordering::Relaxed,
         );
         if switched.is_ok() {
-            self.leave(shard.generation, guard);
+            self.leave(shard, guard);
         }
+        true
     }
 
-    /// One shard fewer is in this generation; the last one frees it.
-    fn leave(&self, generation: usize, guard: &Guard) {
-        let place = &self.generations[generation];
-        let there = place.load(Ordering::Acquire);
-        // SAFETY: it is freed below, once, when the last shard leaves, and this
-        // shard is the last or another has yet to leave.
-        let left = unsafe { &(*there).left };
+    /// Gives back the memory of a shard that has moved on, as soon as nobody
+    /// can be reading it.
+    fn leave(&self, shard: &Shard, guard: &Guard) {
+        let Some(generation) = self.generation(shard.generation) else { return };
         // AcqRel: all uses by those who left come before the end.
-        if left.fetch_sub(1, Ordering::AcqRel) == 1 {
-            place.store(GONE, Ordering::Release);
-            let there = there as usize;
-            // SAFETY: no new reference can be had, and old ones end with their
-            // guards; then the box is dropped once.
-            unsafe {
-                guard.defer_unchecked(move || drop(Box::from_raw(there as *mut Generation)));
-            }
-            guard.flush();
+        let last = generation.left.fetch_sub(1, Ordering::AcqRel) == 1;
+        if shard.taken.swap(false, Ordering::Relaxed) {
+            self.budget.give(shard.bytes());
         }
+        let (at, len) = if shard.len >= SMALL {
+            let start = generation.map.start() as usize;
+            (shard.slots as usize - start, shard.bytes() as usize)
+        } else if last {
+            (0, generation.map.len())
+        } else {
+            return;
+        };
+        // Nobody finds the shard any more, and those who have it hold guards.
+        let map = generation.map.clone();
+        guard.defer(move || map.release(at, len));
+        guard.flush();
     }
 }
 
-impl Shard<'_> {
+impl Generation {
+    fn new(number: usize, growth: Growth) -> Option<Generation> {
+        let (from, to) = (smallest(number, growth), smallest(number + 1, growth));
+        let size = |shard: u64| {
+            let size = from + (to - from) * shard / SHARDS as u64;
+            if from < SMALL { size } else { size.next_multiple_of(PAGE_SLOTS) }
+        };
+        let slots: u64 = (0..SHARDS as u64).map(size).sum();
+        let map = Arc::new(Mapping::new(usize::try_from(slots.checked_mul(8)?).ok()?)?);
+        let mut at = map.start().cast_const().cast::<AtomicU64>();
+        let shards = (0..SHARDS).map(|i| {
+            let len = size(i as u64);
+            let slots = at;
+            at = at.wrapping_add(len as usize);
+            Shard { slots, len, generation: number, number: i, taken: AtomicBool::new(false) }
+        });
+        let shards = shards.collect();
+        Some(Generation { map, shards, left: AtomicU32::new(SHARDS as u32) })
+    }
+}
+
+/// Slots of the smallest shard of a generation.
+fn smallest(generation: usize, growth: Growth) -> u64 {
+    let next = |size: u64| if size < SMALL { size * 2 } else { size / 4 * growth.quarters };
+    (0..generation).fold(FIRST_SLOTS, |size, _| next(size).min(1 << 40))
+}
+
+impl Shard {
+    fn bytes(&self) -> u64 {
+        self.len * 8
+    }
+
+    #[inline]
+    fn slots(&self) -> &[AtomicU64] {
+        // SAFETY: so many zeroed words of the generation's mapping belong to
+        // the shard, page-aligned at their start and only used as atomics.
+        unsafe { std::slice::from_raw_parts(self.slots, self.len as usize) }
+    }
+
     #[inline]
     fn first(&self, tag: u64) -> usize {
-        ((tag * self.slots.len() as u64) >> TAG_BITS) as usize
+        ((tag * self.len) >> TAG_BITS) as usize
     }
 
     #[inline]
     fn next(&self, at: usize) -> usize {
-        if at + 1 == self.slots.len() { 0 } else { at + 1 }
+        if at + 1 == self.len as usize { 0 } else { at + 1 }
     }
 
     /// Puts in an entry that is moved, unless another thread has.
     fn put(&self, entry: u64, tag: u64) {
         let mut at = self.first(tag);
         loop {
-            let mut found = self.slots[at].load(Ordering::Acquire);
+            let mut found = self.slots()[at].load(Ordering::Acquire);
             if found == EMPTY {
                 // Release: the record behind the entry is seen with it.
-                match self.slots[at].compare_exchange(
+                match self.slots()[at].compare_exchange(
                     EMPTY,
                     entry,
                     Ordering::Release,
@@ -445,7 +491,7 @@ impl<E> Drop for Table<E> {
     fn drop(&mut self) {
         for place in &self.generations {
             let there = place.load(Ordering::Acquire);
-            if !there.is_null() && there != GONE {
+            if !there.is_null() {
                 // SAFETY: made by `Box::into_raw`, and `&mut self` is the last user.
                 drop(unsafe { Box::from_raw(there) });
             }

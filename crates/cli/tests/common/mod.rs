@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // Each test binary uses a part of this.
 
-use check::{Options, Order, Outcome};
+use check::{Compress, Options, Order, Outcome};
 use ir::fault::FaultKind;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
@@ -67,6 +67,7 @@ pub fn search(system: &System, order: Order, ignore: &[FaultKind]) -> Outcome {
     let options = Options {
         order,
         threads: 1,
+        compress: Compress::Off,
         depth: None,
         ignore: ignore.to_vec(),
         target: None,
