@@ -379,27 +379,12 @@ impl<'s> Interpreter<'s> {
         self.steps.last().map_or(Span::NONE, |s| self.machine.system.action(s.action).span)
     }
 
-    /// Nothing can move: a deadlock unless every process may stay where it is.
     fn check_end(&mut self, sink: &mut dyn Sink) -> Flow {
-        let machine = &self.machine;
-        let mut stuck = Vec::new();
-        let mut span = None;
-        for (pid, &at) in machine.shape.procs.iter().enumerate() {
-            let proc = machine.system.proc(machine.layout.proc_type(&machine.state, at));
-            let location = &proc.locations[machine.layout.location(&machine.state, at) as usize];
-            if !location.end {
-                let action = location.actions.first().map(|a| machine.system.action(*a));
-                span = span.or(action.map(|a| a.span));
-                stuck.push(format!("{} ({pid})", proc.name));
-            }
+        let Machine { system, layout, state, shape, .. } = &self.machine;
+        match deadlock(system, layout, state, shape.procs.iter().copied()) {
+            Some(fault) => sink.fault(fault, &[]),
+            None => Flow::Continue,
         }
-        if stuck.is_empty() {
-            return Flow::Continue;
-        }
-        let verb = if stuck.len() == 1 { "is" } else { "are" };
-        let message = format!("invalid end state: {} {verb} stuck", stuck.join(", "));
-        let span = span.unwrap_or(Span::NONE);
-        sink.fault(Fault { kind: FaultKind::Deadlock, message, span }, &[])
     }
 
     /// A move of the top frame went wrong and leads nowhere.
@@ -418,6 +403,33 @@ impl<'s> Interpreter<'s> {
         (frame.moved, frame.led_on) = (true, true);
         self.restore();
     }
+}
+
+/// Nothing can move: a deadlock unless every process may stay where it is.
+/// `procs` is where the processes are in the state.
+pub fn deadlock(
+    system: &System,
+    layout: &Layout,
+    state: &[u8],
+    procs: impl Iterator<Item = usize>,
+) -> Option<Fault> {
+    let mut stuck = Vec::new();
+    let mut span = None;
+    for (pid, at) in procs.enumerate() {
+        let proc = system.proc(layout.proc_type(state, at));
+        let location = &proc.locations[layout.location(state, at) as usize];
+        if !location.end {
+            let action = location.actions.first().map(|a| system.action(*a));
+            span = span.or(action.map(|a| a.span));
+            stuck.push(format!("{} ({pid})", proc.name));
+        }
+    }
+    if stuck.is_empty() {
+        return None;
+    }
+    let verb = if stuck.len() == 1 { "is" } else { "are" };
+    let message = format!("invalid end state: {} {verb} stuck", stuck.join(", "));
+    Some(Fault { kind: FaultKind::Deadlock, message, span: span.unwrap_or(Span::NONE) })
 }
 
 /// A statement's text without line breaks and runs of spaces.

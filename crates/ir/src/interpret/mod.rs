@@ -7,6 +7,6 @@ mod expand;
 mod machine;
 mod walk;
 
-pub use expand::Interpreter;
+pub use expand::{Interpreter, deadlock};
 pub use machine::{MAX_CHANNELS, MAX_PROCESSES};
 pub use walk::{Taken, Walk};

@@ -1,0 +1,205 @@
+//! Actions: guard, effects, and what follows.
+
+use super::{Emitter, Role};
+use crate::runtime::{self, MOVED, UNWIND};
+use cranelift_codegen::ir::condcodes::IntCC;
+use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use ir::scalar::Repr;
+use ir::system::{Action, ActionIdx, Op};
+
+/// Which kinds of channels the action may have sent to.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Sends {
+    pub rendezvous: bool,
+    pub buffered: bool,
+}
+
+impl Emitter<'_, '_> {
+    /// Tries an action; jumps to `next` in the end.
+    pub(super) fn action(&mut self, idx: ActionIdx, action: &Action, next: Block) {
+        self.sends = Sends::default();
+        let Some((first, rest)) = action.ops.split_first() else {
+            return self.jump(self.give_up);
+        };
+        if let Op::Exit = first {
+            return self.exit(idx, action, next);
+        }
+        if !self.first_op(first, next) {
+            return self.jump(next);
+        }
+        self.copy();
+        for op in rest {
+            match op {
+                Op::Skip | Op::Assign(..) | Op::Assert(_) | Op::Print { .. } => {
+                    self.op(op, self.give_up)
+                }
+                // What would block is passed over; nobody makes that.
+                _ => self.give_up(),
+            }
+        }
+        self.finish(idx, action, next);
+    }
+
+    /// The operation that decides; false if it can never run in this role.
+    fn first_op(&mut self, op: &Op, blocked: Block) -> bool {
+        match (self.role, op) {
+            (Role::Moves, Op::Else) => {
+                let ran = self.b.use_var(self.ran);
+                let alone = self.b.ins().icmp_imm(IntCC::Equal, ran, 0);
+                self.require(alone, blocked);
+            }
+            (Role::Moves, Op::Block(block)) => self.block(block, blocked),
+            (Role::Moves, _) | (Role::Receives, Op::Receive(_)) => self.op(op, blocked),
+            (Role::Receives, Op::Block(block)) => {
+                self.give_up_if_block_receives(block);
+                return false;
+            }
+            (Role::Receives, _) => return false,
+        }
+        true
+    }
+
+    /// Runs an operation and goes on, or goes to `blocked` with nothing changed.
+    pub(super) fn op(&mut self, op: &Op, blocked: Block) {
+        match op {
+            Op::Skip => {}
+            Op::Cond(expr) => {
+                let holds = self.b.create_block();
+                self.branch(expr, holds, blocked);
+                self.enter(holds);
+            }
+            Op::Assign(place, expr) => {
+                let value = self.eval(expr);
+                let offset = self.locate(place);
+                self.copy();
+                self.store(place.ty.repr, offset, value);
+            }
+            Op::Send { chan, sorted, args } => {
+                self.each_channel(chan, |e, target| e.send(target, *sorted, args, blocked));
+            }
+            Op::Receive(receive) => {
+                self.each_channel(&receive.chan, |e, target| e.receive(receive, target, blocked));
+            }
+            Op::Assert(expr) => {
+                let holds = self.b.create_block();
+                self.branch(expr, holds, self.give_up);
+                self.enter(holds);
+            }
+            // Arguments are evaluated for their faults.
+            Op::Print { args, .. } => {
+                for arg in args {
+                    self.eval(arg);
+                }
+            }
+            Op::SetPriority { .. } | Op::Exit | Op::Block(_) | Op::Else => self.give_up(),
+        }
+    }
+
+    /// The process ends if it is the youngest; its channels go with it.
+    fn exit(&mut self, idx: ActionIdx, action: &Action, next: Block) {
+        if self.role == Role::Receives {
+            return self.jump(next);
+        }
+        let n_procs = self.load_context(I32, std::mem::offset_of!(runtime::Context, n_procs));
+        let number = self.b.ins().iadd_imm(self.pid, 1);
+        let youngest = self.b.ins().icmp(IntCC::Equal, number, n_procs);
+        self.require(youngest, next);
+        if action.ops.len() > 1 || action.atomic || action.target.is_some() {
+            return self.jump(self.give_up);
+        }
+        self.check_determinism(action);
+        self.copy();
+        let count = self.load_byte(self.facts.layout.count_at);
+        let fewer = self.b.ins().iadd_imm(count, -1);
+        self.store_byte(self.facts.layout.count_at, fewer);
+        self.set_last();
+        let action_idx = self.int(idx.0 as i64);
+        let args = [self.context, self.out, self.pid, action_idx, self.at];
+        self.call_and_go_on(runtime::ended as *const () as usize, &args);
+        self.has_run(action.escape);
+        self.jump(next);
+    }
+
+    fn store_byte(&mut self, at: usize, value: Value) {
+        self.store(Repr::U8, super::place::Offset { known: at as i32, found: None }, value);
+    }
+
+    fn set_last(&mut self) {
+        if let Some(at) = self.facts.layout.last_at {
+            self.store_byte(at, self.pid);
+        }
+    }
+
+    /// The process is at the action's target; the state goes on its way.
+    fn finish(&mut self, idx: ActionIdx, action: &Action, next: Block) {
+        if let Some(target) = action.target {
+            let wide = self.facts.layout.wide_locations;
+            let repr = if wide { Repr::Unsigned(16) } else { Repr::U8 };
+            let target = self.int(target.0 as i64);
+            self.store(repr, self.in_process(1), target);
+        }
+        self.set_last();
+        if self.sends.rendezvous {
+            let queue = self.b.use_var(self.handshake);
+            if self.sends.buffered {
+                let (meets, plain) = (self.b.create_block(), self.b.create_block());
+                let none = self.b.ins().icmp_imm(IntCC::Equal, queue, -1);
+                self.b.ins().brif(none, plain, &[], meets, &[]);
+                self.enter(meets);
+                self.meet(idx, action, queue);
+                self.jump(next);
+                self.enter(plain);
+            } else {
+                self.meet(idx, action, queue);
+                return self.jump(next);
+            }
+        }
+        self.check_determinism(action);
+        let function = match action.atomic {
+            true => runtime::atomic as *const () as usize,
+            false => runtime::successor as *const () as usize,
+        };
+        let action_idx = self.int(idx.0 as i64);
+        self.call_and_go_on(function, &[self.context, self.out, self.pid, action_idx]);
+        self.has_run(action.escape);
+        self.jump(next);
+    }
+
+    /// Lets the other processes receive from the rendezvous channel.
+    fn meet(&mut self, idx: ActionIdx, action: &Action, queue: Value) {
+        let action_idx = self.int(idx.0 as i64);
+        let args = [self.context, self.out, self.pid, action_idx, queue];
+        let status = self.call(runtime::handshake as *const () as usize, &args, true);
+        let status = status.expect("the function returns a value");
+        let unwind = self.b.ins().icmp_imm(IntCC::Equal, status, UNWIND as i64);
+        self.give_up_if(unwind);
+        let ran = self.b.use_var(self.ran);
+        let ran = self.b.ins().bor(ran, status);
+        self.b.def_var(self.ran, ran);
+        let escape = self.b.ins().imul_imm(status, action.escape as i64);
+        self.b.def_var(self.escape, escape);
+    }
+
+    /// Two enabled statements in a `D_proctype` are a fault. As in Spin, a jump,
+    /// a skip or an `else` may stand beside another.
+    fn check_determinism(&mut self, action: &Action) {
+        let free = matches!(action.ops[0], Op::Skip | Op::Else);
+        if self.facts.system.proc(self.proc).deterministic && !free {
+            let ran = self.b.use_var(self.ran);
+            self.give_up_if(ran);
+        }
+    }
+
+    fn call_and_go_on(&mut self, function: usize, args: &[Value]) {
+        let status = self.call(function, args, true);
+        self.give_up_if(status.expect("the function returns a value"));
+    }
+
+    fn has_run(&mut self, escape: u32) {
+        let ran = self.int(MOVED as i64);
+        self.b.def_var(self.ran, ran);
+        let escape = self.int(escape as i64);
+        self.b.def_var(self.escape, escape);
+    }
+}

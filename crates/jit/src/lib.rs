@@ -1,0 +1,21 @@
+//! Native code for a `System`, made with Cranelift.
+//!
+//! [`compile`] makes one function per process type and location; [`Native`]
+//! runs them as a [`Model`](ir::model::Model). The interpreter of `ir` is the
+//! oracle: both hand out the same events in the same order.
+//!
+//! Native code knows the mainstream only and never reports a fault. Where
+//! something else comes up (a fault, `run`, a very long sequence) it gives up
+//! the expansion, and the interpreter does it over from the start; what the
+//! sink has seen already is kept from it. So a construct that is not compiled
+//! costs time, never correctness.
+
+mod code;
+mod emit;
+mod facts;
+mod native;
+mod resume;
+mod runtime;
+
+pub use code::{Code, Error, compile};
+pub use native::{Counts, Native};

@@ -1,0 +1,135 @@
+//! What the tests share: expansions as lists of events, and their comparison.
+
+#![allow(dead_code)] // Each test binary uses a part of this.
+
+use ir::fault::Fault;
+use ir::interpret::Interpreter;
+use ir::layout::Layout;
+use ir::model::{Flow, Model, Sink, Step};
+use ir::system::System;
+use jit::{Counts, Native};
+use lang::promela::preprocess::FileLoader;
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+
+/// What an expansion hands out.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Event {
+    Successor(Vec<u8>, Vec<Step>),
+    Fault(Fault, Vec<Step>),
+}
+
+/// Takes all events, or stops after `stop_after` of them.
+#[derive(Default)]
+pub struct Events {
+    pub events: Vec<Event>,
+    pub stop_after: Option<usize>,
+}
+
+impl Events {
+    fn take(&mut self, event: Event) -> Flow {
+        self.events.push(event);
+        if Some(self.events.len()) == self.stop_after { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+impl Sink for Events {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.take(Event::Successor(state.to_vec(), steps.to_vec()))
+    }
+
+    fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
+        self.take(Event::Fault(fault, steps.to_vec()))
+    }
+}
+
+pub fn expand(
+    model: &mut dyn Model,
+    state: &[u8],
+    stop_after: Option<usize>,
+) -> (Vec<Event>, Flow) {
+    let mut sink = Events { events: Vec::new(), stop_after };
+    let flow = model.expand(state, &mut sink);
+    (sink.events, flow)
+}
+
+pub fn initial(model: &mut dyn Model) -> Vec<Event> {
+    let mut sink = Events::default();
+    model.initial(&mut sink);
+    sink.events
+}
+
+/// Explores up to `max_states` with the interpreter, and expands each state
+/// natively too. `Err` says where they differ.
+pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
+    let layout = Layout::new(system);
+    let code = jit::compile(system, &layout).map_err(|e| e.to_string())?;
+    let mut native = Native::new(&code, system, &layout);
+    let mut oracle = Interpreter::new(system, &layout);
+    let mut queue: Vec<Vec<u8>> = Vec::new();
+    let mut seen: HashSet<Vec<u8>> = HashSet::new();
+    let start = initial(&mut oracle);
+    if start != initial(&mut native) {
+        return Err("the initial states differ".into());
+    }
+    let mut events = start;
+    let mut at = 0;
+    loop {
+        for event in events {
+            if let Event::Successor(state, _) = event
+                && queue.len() < max_states
+                && seen.insert(state[layout.hidden..].to_vec())
+            {
+                queue.push(state);
+            }
+        }
+        let Some(state) = queue.get(at) else { break };
+        // Stopping is tried now and then, at different events.
+        let stop_after = (at % 16 == 7).then_some(1 + at / 16 % 5);
+        let expected = expand(&mut oracle, state, stop_after);
+        let found = expand(&mut native, state, stop_after);
+        if expected != found {
+            return Err(format!("state {at}: {state:?}\n{}", difference(&expected, &found)));
+        }
+        events = expected.0;
+        at += 1;
+    }
+    if oracle.reached() != native.reached() {
+        return Err("different actions were reached".into());
+    }
+    Ok(native.counts())
+}
+
+fn difference(expected: &(Vec<Event>, Flow), found: &(Vec<Event>, Flow)) -> String {
+    let n = expected.0.iter().zip(&found.0).take_while(|(a, b)| a == b).count();
+    let (a, b) = (expected.0.get(n), found.0.get(n));
+    let (n_a, n_b) = (expected.0.len(), found.0.len());
+    format!(
+        "event {n} (of {n_a}, {n_b} natively)\nexpected {a:?}\nfound    {b:?}\nflow {:?} {:?}",
+        expected.1, found.1
+    )
+}
+
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+}
+
+pub fn load(path: &Path) -> Option<System> {
+    let text = std::fs::read_to_string(path).expect("a readable model");
+    lang::promela::load(&path.display().to_string(), text, &[], &FileLoader).system
+}
+
+/// All models below a directory, in order.
+pub fn models(directory: &Path) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).expect("a directory of models") {
+        let path = entry.expect("a directory entry").path();
+        if path.is_dir() {
+            found.extend(models(&path));
+        } else if path.extension().is_some_and(|e| e == "pml") {
+            found.push(path);
+        }
+    }
+    found.sort();
+    found
+}

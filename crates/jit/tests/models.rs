@@ -1,0 +1,42 @@
+//! Native code and the interpreter hand out the same events, for all models.
+
+mod common;
+
+use common::{compare, load, models, root};
+use ir::reduce::reduce;
+use jit::Counts;
+use std::path::PathBuf;
+
+fn compare_all(paths: &[PathBuf], max_states: usize) -> Counts {
+    let mut total = Counts::default();
+    for path in paths {
+        // Some models are there to be rejected.
+        let Some(system) = load(path) else { continue };
+        for (what, system) in [("as written", &system), ("reduced", &reduce(&system))] {
+            match compare(system, max_states) {
+                Ok(counts) => {
+                    total.native += counts.native;
+                    total.interpreted += counts.interpreted;
+                }
+                Err(difference) => panic!("{} {what}: {difference}", path.display()),
+            }
+        }
+    }
+    total
+}
+
+#[test]
+fn models_have_the_same_successors() {
+    let counts = compare_all(&models(&root().join("models/promela")), 20_000);
+    assert!(counts.native > 10 * counts.interpreted, "{counts:?}");
+}
+
+#[test]
+fn models_of_others_have_the_same_successors() {
+    let corpus = root().join("../shared/corpus/promela");
+    if !corpus.is_dir() {
+        return eprintln!("SKIPPED: ../shared/corpus is not there");
+    }
+    let counts = compare_all(&models(&corpus), 2_000);
+    assert!(counts.native > 10 * counts.interpreted, "{counts:?}");
+}
