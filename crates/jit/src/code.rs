@@ -9,7 +9,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{FuncId, Module, ModuleError, default_libcall_names};
 use ir::layout::Layout;
-use ir::system::{ChanIdx, LocIdx, Op, ProcIdx, System};
+use ir::system::{ChanIdx, LocIdx, ProcIdx, System};
 use std::fmt;
 
 /// Why there is no native code.
@@ -47,6 +47,8 @@ pub struct Code {
     pub(crate) class_of: Vec<ChanIdx>,
     /// Some code looks up channels by their number.
     pub(crate) looks_up_channels: bool,
+    /// Some channel has no buffer.
+    pub(crate) rendezvous: bool,
     /// There is code; otherwise all is interpreted.
     pub(crate) is_native: bool,
     pub(crate) n_actions: usize,
@@ -87,6 +89,7 @@ pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
         processes,
         class_of: facts.class_of.clone(),
         looks_up_channels: false,
+        rendezvous: facts.rendezvous,
         is_native: facts.worth_compiling(),
         n_actions: system.actions.len(),
         module: None,
@@ -100,6 +103,7 @@ pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
         code.tables = Tables {
             moves: functions.moves.iter().map(|f| f.resolve(&module)).collect(),
             receives: functions.receives.iter().map(|f| f.resolve(&module)).collect(),
+            waits: locations(&facts).map(|(proc, loc, _)| facts.waits(proc, loc)).collect(),
         };
         code.module = Some(module);
     }
@@ -225,14 +229,12 @@ fn locations(facts: &Facts) -> impl Iterator<Item = (ProcIdx, LocIdx, bool)> {
 /// Whether anything can happen at a location, faults of the `provided` clause
 /// included.
 fn has_code(facts: &Facts, proc: ProcIdx, loc: LocIdx, role: Role) -> bool {
-    let proc = facts.system.proc(proc);
-    let mut actions = proc.locations[loc.idx()].actions.iter().map(|a| facts.system.action(*a));
     match role {
-        Role::Moves => proc.provided.is_some() || actions.next().is_some(),
-        Role::Receives => {
-            let waits = |op: Option<&Op>| matches!(op, Some(Op::Receive(_) | Op::Block(_)));
-            facts.rendezvous && (proc.provided.is_some() || actions.any(|a| waits(a.ops.first())))
+        Role::Moves => {
+            let proc = facts.system.proc(proc);
+            proc.provided.is_some() || !proc.locations[loc.idx()].actions.is_empty()
         }
+        Role::Receives => facts.waits(proc, loc) != 0,
     }
 }
 

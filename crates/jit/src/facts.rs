@@ -94,6 +94,45 @@ impl<'s> Facts<'s> {
         fits.then_some(Known { chan: created.chan, first, index, reset: created.reset })
     }
 
+    /// The rendezvous channels whose message a process may take at a location:
+    /// bit `n` stands for those whose number is `n` modulo 64. Has all bits if
+    /// something there must be evaluated, for it may go wrong.
+    pub fn waits(&self, idx: ProcIdx, loc: LocIdx) -> u64 {
+        let proc = self.system.proc(idx);
+        if !self.rendezvous {
+            return 0;
+        }
+        if proc.provided.is_some() {
+            return u64::MAX;
+        }
+        let actions = proc.locations[loc.idx()].actions.iter();
+        let first = actions.filter_map(|a| self.system.action(*a).ops.first());
+        first.fold(0, |bits, op| bits | self.op_waits(idx, op))
+    }
+
+    fn op_waits(&self, proc: ProcIdx, op: &Op) -> u64 {
+        match op {
+            Op::Receive(receive) => {
+                let Expr::Load(place) = &receive.chan else { return u64::MAX };
+                let known = self.known_channel(proc, place);
+                let Some(known) = known.filter(|k| !k.reset && k.index.is_none()) else {
+                    return u64::MAX;
+                };
+                match (self.system.chans[known.chan.idx()].slots, place.space) {
+                    // To keep the message is a fault, whichever channel it is.
+                    (0, Space::Global) if !receive.keep => 1 << (known.first % 64),
+                    (0, _) => u64::MAX,
+                    _ => 0,
+                }
+            }
+            Op::Cond(Expr::Run { .. }) => u64::MAX,
+            Op::Block(block) => {
+                block.guards.iter().fold(0, |bits, g| bits | self.op_waits(proc, g))
+            }
+            _ => 0,
+        }
+    }
+
     /// For each location whether a path leads there.
     pub fn reachable(&self, proc: ProcIdx) -> Vec<bool> {
         let proc = self.system.proc(proc);

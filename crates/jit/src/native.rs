@@ -113,6 +113,9 @@ impl<'s> Native<'s> {
         // end of this function, as it is cleared there.
         let pointer =
             unsafe { std::mem::transmute::<*mut (dyn Sink + '_), *mut (dyn Sink + 'static)>(sink) };
+        if self.code.rendezvous {
+            self.context().find_waiting();
+        }
         self.context().sink = Some(pointer);
         // SAFETY: the context is loaded, and not borrowed while this runs.
         let mut status = unsafe { try_all(self.context) };

@@ -62,12 +62,20 @@ pub struct Tables {
     pub moves: Vec<Option<LocationFn>>,
     /// Only the receives that can complete a rendezvous.
     pub receives: Vec<Option<LocationFn>>,
+    /// The rendezvous channels these are on, as in `Facts::waits`.
+    pub waits: Vec<u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     /// The process whose atomic sequence this is.
     only: Option<u32>,
+}
+
+/// What the frame around a new one had.
+struct Outer {
+    timeout: i32,
+    waiting: u64,
 }
 
 /// Native code reads the first fields; their order is of no importance, their
@@ -77,8 +85,12 @@ pub struct Context {
     pub timeout: i32,
     pub n_procs: u32,
     pub n_queues: u32,
+    /// The rendezvous channels that some process waits at, and maybe more.
+    pub waiting: u64,
     /// Bytes of the state of the current frame.
     pub len: usize,
+    /// The start of `reached`.
+    pub reached_at: *mut bool,
     pub procs: [Process; 256],
     pub queues: [Queue; 256],
     pub tables: *const Tables,
@@ -104,7 +116,9 @@ impl Context {
             timeout: 0,
             n_procs: 0,
             n_queues: 0,
+            waiting: 0,
             len: 0,
+            reached_at: std::ptr::null_mut(),
             procs: [Process::default(); 256],
             queues: [Queue::default(); 256],
             tables,
@@ -132,6 +146,7 @@ impl Context {
         }
         self.buffers[..state.len()].copy_from_slice(state);
         self.len = state.len();
+        self.reached_at = self.reached.as_mut_ptr();
         (self.timeout, self.handed, self.stopped, self.depth) = (0, 0, false, 0);
     }
 
@@ -197,29 +212,92 @@ impl Context {
         self.tell(|sink, _| sink.tick(bytes), 0)
     }
 
-    /// The function of a table for a process in the state at `state`.
+    /// The place in the tables of a process in the state at `state`; none if
+    /// there is no such location.
     ///
     /// # Safety
     /// `state` must be valid for `self.len` bytes.
-    unsafe fn function(
-        &self,
-        table: fn(&Tables) -> &[Option<LocationFn>],
-        state: *const u8,
-        pid: u32,
-    ) -> Option<LocationFn> {
+    unsafe fn entry(&self, state: *const u8, pid: u32) -> Option<usize> {
         let process = &self.procs[pid as usize];
-        // SAFETY: the process lies inside the state, so its location does; the
-        // tables live as long as the code, which `Native` borrows.
-        let (location, table) = unsafe {
+        // SAFETY: the process lies inside the state, so its location does.
+        let location = unsafe {
             let at = state.add(process.at as usize + 1);
             let low = *at as u32;
-            let location = if self.wide_locations { low | (*at.add(1) as u32) << 8 } else { low };
-            (location, table(&*self.tables))
+            if self.wide_locations { low | (*at.add(1) as u32) << 8 } else { low }
         };
-        if location >= process.locations {
-            return Some(give_up);
+        (location < process.locations).then_some((process.table + location) as usize)
+    }
+
+    fn tables(&self) -> &Tables {
+        // SAFETY: the tables belong to the code, which `Native` borrows.
+        unsafe { &*self.tables }
+    }
+
+    /// # Safety
+    /// `state` must be valid for `self.len` bytes.
+    unsafe fn moves(&self, state: *const u8, pid: u32) -> Option<LocationFn> {
+        // SAFETY: the caller's promise.
+        match unsafe { self.entry(state, pid) } {
+            Some(entry) => self.tables().moves[entry],
+            None => Some(give_up),
         }
-        table[(process.table + location) as usize]
+    }
+
+    /// The rendezvous channels that a process waits at.
+    ///
+    /// # Safety
+    /// `state` must be valid for `self.len` bytes.
+    unsafe fn waits(&self, state: *const u8, pid: u32) -> u64 {
+        // SAFETY: the caller's promise.
+        let entry = unsafe { self.entry(state, pid) };
+        entry.map_or(u64::MAX, |entry| self.tables().waits[entry])
+    }
+
+    /// The function that takes the message of a rendezvous, if one may.
+    ///
+    /// # Safety
+    /// `state` must be valid for `self.len` bytes.
+    unsafe fn receives(
+        &self,
+        state: *const u8,
+        pid: u32,
+        queue: u32,
+    ) -> Option<(LocationFn, usize)> {
+        // SAFETY: the caller's promise.
+        let Some(entry) = (unsafe { self.entry(state, pid) }) else { return Some((give_up, 0)) };
+        let tables = self.tables();
+        if tables.waits[entry] >> (queue % 64) & 1 == 0 {
+            return None;
+        }
+        let at = self.procs[pid as usize].at as usize;
+        tables.receives[entry].map(|function| (function, at))
+    }
+
+    /// Makes the state at `state`, to which process `pid` has moved, a frame.
+    ///
+    /// # Safety
+    /// `state` must be valid for `self.len` bytes.
+    unsafe fn push(&mut self, state: *const u8, pid: u32, only: Option<u32>) -> Outer {
+        let outer = Outer { timeout: self.timeout, waiting: self.waiting };
+        self.depth += 1;
+        self.frames[self.depth] = Frame { only };
+        self.timeout = 0;
+        // SAFETY: the caller's promise.
+        self.waiting |= unsafe { self.waits(state, pid) };
+        outer
+    }
+
+    fn pop(&mut self, outer: Outer) {
+        (self.timeout, self.waiting) = (outer.timeout, outer.waiting);
+        self.depth -= 1;
+    }
+
+    /// Finds out which rendezvous channels are waited at.
+    pub fn find_waiting(&mut self) {
+        let state = self.buffer(0);
+        // SAFETY: buffer 0 holds the state.
+        let waits = (0..self.n_procs).map(|pid| unsafe { self.waits(state, pid) });
+        self.waiting = waits.fold(0, |all, waits| all | waits);
     }
 }
 
@@ -247,7 +325,7 @@ pub unsafe fn try_all(context: *mut Context) -> Status {
         let out = state.add((*context).stride);
         let mut status = STILL;
         for pid in (0..(*context).n_procs).rev() {
-            let Some(function) = (&*context).function(|t| &t.moves, state, pid) else { continue };
+            let Some(function) = (&*context).moves(state, pid) else { continue };
             let at = (&*context).procs[pid as usize].at as usize;
             status |= function(context, state, out, at, pid, 0);
             if status & UNWIND != 0 {
@@ -300,7 +378,7 @@ pub unsafe extern "C" fn atomic(
     // SAFETY: native code passes the context it was given and the buffer it
     // has filled. References to the context end before native code is called.
     unsafe {
-        let (function, next, handed) = {
+        let (function, next, handed, outer) = {
             let context = &mut *context;
             context.step(pid, action);
             if context.tick() == UNWIND || context.depth + 1 >= MAX_FRAMES {
@@ -309,11 +387,9 @@ pub unsafe extern "C" fn atomic(
             if context.repeats(out, pid) {
                 return STILL;
             }
-            context.depth += 1;
-            context.frames[context.depth] = Frame { only: Some(pid) };
-            (context.function(|t| &t.moves, out, pid), out.add(context.stride), context.handed)
+            let outer = context.push(out, pid, Some(pid));
+            (context.moves(out, pid), out.add(context.stride), context.handed, outer)
         };
-        let timeout = std::mem::replace(&mut (*context).timeout, 0);
         let at = (&*context).procs[pid as usize].at as usize;
         let mut status = function.map_or(STILL, |f| f(context, out, next, at, pid, 0));
         let context = &mut *context;
@@ -321,8 +397,7 @@ pub unsafe extern "C" fn atomic(
             // The sequence blocks: its process gives up control here.
             status = context.hand_out(out, context.len, context.depth);
         }
-        context.timeout = timeout;
-        context.depth -= 1;
+        context.pop(outer);
         if status & UNWIND != 0 || (context.depth == 0 && context.handed == handed) {
             // Nothing was handed out: the interpreter says what is wrong.
             return UNWIND;
@@ -345,23 +420,17 @@ pub unsafe extern "C" fn handshake(
         if (*context).depth + 1 >= MAX_FRAMES {
             return UNWIND;
         }
-        (*context).depth += 1;
-        let depth = (*context).depth;
-        (&mut (*context).frames)[depth] = Frame { only: None };
+        let outer = (&mut *context).push(out, pid, None);
         let next = out.add((*context).stride);
-        let timeout = std::mem::replace(&mut (*context).timeout, 0);
         let mut status = STILL;
         for other in (0..(*context).n_procs).rev().filter(|&other| other != pid) {
-            let receives = (&*context).function(|t| &t.receives, out, other);
-            let Some(function) = receives else { continue };
-            let at = (&*context).procs[other as usize].at as usize;
+            let Some((function, at)) = (&*context).receives(out, other, queue) else { continue };
             status |= function(context, out, next, at, other, queue);
             if status & UNWIND != 0 {
                 return UNWIND;
             }
         }
-        (*context).timeout = timeout;
-        (*context).depth -= 1;
+        (&mut *context).pop(outer);
         status
     }
 }

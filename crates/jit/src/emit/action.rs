@@ -6,13 +6,22 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I32;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use ir::scalar::Repr;
-use ir::system::{Action, ActionIdx, Op};
+use ir::system::{Action, ActionIdx, Expr, Op};
 
 /// Which kinds of channels the action may have sent to.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sends {
     pub rendezvous: bool,
     pub buffered: bool,
+}
+
+/// Whether an operation always runs, and without faults: what the reduction of
+/// dead variables adds is like that.
+fn is_harmless(op: &Op) -> bool {
+    match op {
+        Op::Assign(place, Expr::Const(_)) => place.indices.is_empty(),
+        _ => *op == Op::Skip,
+    }
 }
 
 impl Emitter<'_, '_> {
@@ -22,6 +31,8 @@ impl Emitter<'_, '_> {
         let Some((first, rest)) = action.ops.split_first() else {
             return self.jump(self.give_up);
         };
+        self.action = idx;
+        self.rest_is_harmless = rest.iter().all(is_harmless);
         if let Op::Exit = first {
             return self.exit(idx, action, next);
         }

@@ -19,10 +19,7 @@ impl Emitter<'_, '_> {
                 let offset = self.locate(place);
                 self.load(place.ty.repr, offset)
             }
-            Expr::Binary(op @ (Binary::And | Binary::Or), ..) => {
-                debug_assert!(matches!(op, Binary::And | Binary::Or));
-                self.by_branch(expr)
-            }
+            Expr::Binary(Binary::And | Binary::Or, ..) => self.by_branch(expr),
             Expr::Binary(op, a, b) => match comparison(*op) {
                 Some(code) => {
                     let flag = self.compare(code, a, b);
@@ -146,13 +143,6 @@ impl Emitter<'_, '_> {
 
     fn arithmetic(&mut self, op: Binary, a: &Expr, b: &Expr) -> Value {
         let a = self.eval(a);
-        if let (Binary::Div | Binary::Rem, Expr::Const(b @ (1.. | i32::MIN..=-2))) = (op, b) {
-            let b = self.int(*b as i64);
-            return match op {
-                Binary::Div => self.b.ins().sdiv(a, b),
-                _ => self.b.ins().srem(a, b),
-            };
-        }
         let b = self.eval(b);
         match op {
             Binary::Add => self.b.ins().iadd(a, b),
@@ -168,22 +158,18 @@ impl Emitter<'_, '_> {
         }
     }
 
-    /// Division by a variable. The smallest number by -1 would trap, so that
-    /// -1 is replaced by 1, and the sign put right.
+    /// Divides in 64 bits, where the smallest number by -1 does not overflow.
+    /// (And in 32 bits this version of Cranelift gets a division by the smallest
+    /// number wrong: wasmtime issue 11927.)
     fn divide(&mut self, op: Binary, a: Value, b: Value) -> Value {
         let zero = self.b.ins().icmp_imm(IntCC::Equal, b, 0);
         self.give_up_if(zero);
-        let negates = self.b.ins().icmp_imm(IntCC::Equal, b, -1);
-        let one = self.int(1);
-        let divisor = self.b.ins().select(negates, one, b);
-        match op {
-            Binary::Div => {
-                let quotient = self.b.ins().sdiv(a, divisor);
-                let negated = self.b.ins().ineg(a);
-                self.b.ins().select(negates, negated, quotient)
-            }
-            _ => self.b.ins().srem(a, divisor),
-        }
+        let [a, b] = [a, b].map(|value| self.b.ins().sextend(I64, value));
+        let result = match op {
+            Binary::Div => self.b.ins().sdiv(a, b),
+            _ => self.b.ins().srem(a, b),
+        };
+        self.b.ins().ireduce(I32, result)
     }
 
     pub(super) fn load_byte(&mut self, at: usize) -> Value {

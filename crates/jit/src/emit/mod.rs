@@ -23,7 +23,7 @@ use cranelift_codegen::ir::types::{I8X16, I32, I64};
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlags, Signature, Value};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
-use ir::system::{LocIdx, ProcIdx};
+use ir::system::{ActionIdx, LocIdx, ProcIdx};
 
 /// Bytes that are copied without a loop.
 const UNROLLED_COPY: usize = 64;
@@ -66,6 +66,10 @@ pub struct Emitter<'a, 's> {
     /// The rendezvous channel the action has sent to, or -1.
     handshake: Variable,
     sends: Sends,
+    /// The action that is tried.
+    action: ActionIdx,
+    /// Its operations after the first cannot go wrong.
+    rest_is_harmless: bool,
     /// Inside a `d_step`.
     in_block: bool,
     /// Channels are looked up by their number.
@@ -112,6 +116,8 @@ pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, r
         escape,
         handshake,
         sends: Sends::default(),
+        action: ActionIdx(0),
+        rest_is_harmless: false,
         in_block: false,
         looks_up_channels: false,
     };

@@ -2,10 +2,12 @@
 
 use super::Emitter;
 use super::channel::Target;
+use crate::runtime::Context;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::I64;
+use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use ir::system::Expr;
+use std::mem::offset_of;
 
 impl Emitter<'_, '_> {
     /// Puts a message into a channel and goes on with the state copied; else
@@ -21,6 +23,9 @@ impl Emitter<'_, '_> {
             return self.give_up();
         }
         let values: Vec<Value> = args.iter().map(|arg| self.eval(arg)).collect();
+        if let (true, Some(id)) = (rendezvous, target.id) {
+            self.pass_over_if_nobody_waits(id, blocked);
+        }
         let end = self.b.ins().uextend(I64, len);
         let sorted = sorted && layout.capacity > 1;
         let slot = if sorted { self.insertion_slot(&target, end, &values) } else { end };
@@ -44,6 +49,29 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.handshake, handshake);
         self.sends.rendezvous |= rendezvous;
         self.sends.buffered |= !rendezvous;
+    }
+
+    /// A rendezvous that nobody waits for counts as run, and changes nothing.
+    /// Most are of this kind, so that it is found out before the state is copied.
+    fn pass_over_if_nobody_waits(&mut self, queue: Value, blocked: Block) {
+        if !self.rest_is_harmless {
+            return;
+        }
+        let waiting = self.load_context(I64, offset_of!(Context, waiting));
+        let queue = self.b.ins().uextend(I64, queue);
+        // Shifts take the amount modulo 64.
+        let waiting = self.b.ins().ushr(waiting, queue);
+        let waiting = self.b.ins().band_imm(waiting, 1);
+        let (alone, meets) = (self.b.create_block(), self.b.create_block());
+        self.b.ins().brif(waiting, meets, &[], alone, &[]);
+        self.enter(alone);
+        let reached = self.load_context(I64, offset_of!(Context, reached_at));
+        let (flags, yes) = (self.write_flags(), self.b.ins().iconst(I8, 1));
+        self.b.ins().store(flags, yes, reached, self.action.0 as i32);
+        let none = self.int(0);
+        self.b.def_var(self.escape, none);
+        self.jump(blocked);
+        self.enter(meets);
     }
 
     /// Where a message goes in a sorted channel: behind all that are not greater.
