@@ -22,11 +22,13 @@ pub enum Stop {
     Interrupt,
     /// As many violations as asked for were found.
     Violations,
+    /// A violation was seen, but not the way to it within the limits.
+    Way,
 }
 
 impl Stop {
-    pub const ALL: [Stop; 5] =
-        [Stop::Time, Stop::Memory, Stop::Depth, Stop::Interrupt, Stop::Violations];
+    pub const ALL: [Stop; 6] =
+        [Stop::Time, Stop::Memory, Stop::Depth, Stop::Interrupt, Stop::Violations, Stop::Way];
 }
 
 /// A violation and the way to it.

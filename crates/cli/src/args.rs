@@ -70,6 +70,10 @@ pub struct CheckArgs {
     #[arg(long, value_enum, default_value = "dfs")]
     pub search: Search,
 
+    /// How successors are computed: by native code, or by the interpreter
+    #[arg(long, value_enum, default_value = "jit")]
+    pub engine: Engine,
+
     /// Threads that search [default: one for each core]
     #[arg(long, value_name = "N", value_parser = crate::units::threads)]
     pub threads: Option<usize>,
@@ -208,6 +212,12 @@ pub enum Ignore {
 pub enum Reduce {
     None,
     Default,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    Jit,
+    Interpret,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

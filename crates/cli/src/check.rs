@@ -1,6 +1,6 @@
 //! `supertrace check`.
 
-use crate::args::{CheckArgs, Emit, Ignore, Reduce, Search, Switch, When};
+use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
 use crate::{exit, load, print, progress, trail, units};
 use anyhow::Result;
 use check::{Compress, Found, Options, Order, Outcome, Verdict};
@@ -110,7 +110,16 @@ fn interrupt() -> &'static AtomicBool {
 
 fn search(system: &System, args: &CheckArgs) -> Outcome {
     let layout = Layout::new(system);
-    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
+    let code = match args.engine {
+        Engine::Jit => jit::compile(system, &layout).ok(),
+        Engine::Interpret => None,
+    };
+    let make = || -> Box<dyn Model + '_> {
+        match &code {
+            Some(code) => Box::new(jit::Native::new(code, system, &layout)),
+            None => Box::new(Interpreter::new(system, &layout)),
+        }
+    };
     let memory = args.memory.unwrap_or_else(units::default_memory);
     let interrupt = interrupt();
     let with_progress = progress::wanted(args.quiet);
@@ -210,6 +219,7 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
         .collect();
     BTreeMap::from([
         ("search", json!(if args.search == Search::Dfs { "dfs" } else { "bfs" })),
+        ("engine", json!(if args.engine == Engine::Jit { "jit" } else { "interpret" })),
         ("threads", json!(threads(args))),
         ("compress", json!(args.compress.name())),
         ("depth", json!(args.depth)),

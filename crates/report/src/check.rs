@@ -122,6 +122,7 @@ fn stop_name(stop: Stop) -> &'static str {
         Stop::Depth => "depth",
         Stop::Interrupt => "interrupt",
         Stop::Violations => "violations",
+        Stop::Way => "way",
     }
 }
 

@@ -101,15 +101,20 @@ impl CheckReport {
             (_, Some("depth")) => {
                 "paths were cut at the depth limit: states behind it were not seen".into()
             }
+            (_, Some("way")) => {
+                "a violation was seen, but the way to it was not found within the limits".into()
+            }
             _ => "the search was interrupted: part of the states was not seen".into(),
         };
         let remedy = match (self.verdict, self.stopped_by) {
             ("incomplete", Some("time")) => "  help: give it more with --time\n",
             ("incomplete", Some("memory")) => "  help: give it more with --memory\n",
             ("incomplete", Some("depth")) => "  help: raise or drop --depth\n",
+            ("incomplete", Some("way")) => "  help: raise --time and --memory\n",
             _ => "",
         };
-        let found = if self.verdict == "incomplete" { "  no violation found so far\n" } else { "" };
+        let unseen = self.verdict == "incomplete" && self.stopped_by != Some("way");
+        let found = if unseen { "  no violation found so far\n" } else { "" };
         format!("  {sentence}\n{found}{remedy}")
     }
 

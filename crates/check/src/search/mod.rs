@@ -4,16 +4,17 @@ mod bfs;
 mod dfs;
 mod path;
 mod pool;
+mod retrace;
 mod run;
 mod stack;
 mod worker;
 
 use crate::outcome::{Found, Outcome, Progress, Stop, Verdict};
-use crate::store::{ExactStore, Full, Store, Token};
+use crate::store::{ExactStore, Shape, Store, Token};
 use ir::fault::{Fault, FaultKind};
 use ir::model::Model;
 use ir::source::Span;
-use run::Run;
+use run::{Run, Witness};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use worker::{Waiting, Worker};
@@ -69,6 +70,12 @@ pub type Maker<'m> = dyn Fn() -> Box<dyn Model + 'm> + Sync + 'm;
 /// States after which a search that is to be compact knows how to fold them.
 const FOLD_AT: u64 = 32_768;
 
+/// Time to look for the violation that Spin would find first, as a multiple of
+/// the time that the search took.
+const SPIN_ORDER: u32 = 4;
+const SPIN_ORDER_LEAST: Duration = Duration::from_millis(100);
+const SPIN_ORDER_MOST: Duration = Duration::from_secs(1);
+
 /// Searches the model's states for faults.
 pub fn check(make: &Maker, options: &Options) -> Outcome {
     let run = Run::new(options);
@@ -77,31 +84,85 @@ pub fn check(make: &Maker, options: &Options) -> Outcome {
         run.stop(Stop::Memory);
         return outcome(&run, Vec::new(), 0);
     };
-    // Bytes that do not count for equality have no place in a tree of nodes.
+    // Bytes that do not count for equality have no place in a tree.
     let compress = if hidden > 0 { Compress::Off } else { options.compress };
     if compress == Compress::On {
         run.pause_at(FOLD_AT);
     }
     let mut frontier = start(make, &run, &store);
     search(make, &run, &store, &mut frontier);
-    let fold = run.is_paused() || (run.is_full() && compress != Compress::Off);
-    if !fold {
-        let violations = violations(make, &run, &store);
-        return outcome(&run, violations, store.bytes());
+    if !run.is_paused() && !(run.is_full() && compress != Compress::Off) {
+        let mut model = make();
+        let found = run.take_found().into_iter();
+        let found = found.map(|w| path::found(&mut *model, &store, w)).collect();
+        let outcome = outcome(&run, found, store.bytes());
+        drop(store);
+        return if hidden > 0 { outcome } else { in_spins_order(make, options, outcome) };
     }
     let mut tokens: Vec<Token> = frontier.iter().map(|w| w.token).collect();
-    match store.fold(&run.budget, tokens.iter_mut()) {
-        Ok(tree) => {
-            run.go_on();
-            frontier.iter_mut().zip(tokens).for_each(|(w, token)| w.token = token);
-            search(make, &run, &tree, &mut frontier);
-            outcome(&run, violations(make, &run, &tree), tree.bytes())
-        }
-        Err(Full) => {
-            run.stop(Stop::Memory);
-            outcome(&run, Vec::new(), run.budget.used())
-        }
+    let Ok(tree) = store.fold(&run.budget, tokens.iter_mut()) else {
+        run.stop(Stop::Memory);
+        return outcome(&run, Vec::new(), run.budget.used());
+    };
+    run.go_on();
+    frontier.iter_mut().zip(tokens).for_each(|(w, token)| w.token = token);
+    search(make, &run, &tree, &mut frontier);
+    let (shapes, bytes) = (tree.shapes(), tree.bytes());
+    drop((tree, frontier));
+    let found = run.take_found();
+    let (met, mut outcome) = (found.len(), outcome(&run, Vec::new(), bytes));
+    let ways = found.iter().filter_map(|w| way(make, options, &shapes, w, outcome.elapsed));
+    outcome.violations = ways.collect();
+    if !outcome.violations.is_empty() {
+        outcome.verdict = Verdict::Violation;
+    } else if met > 0 {
+        // Nothing is reported that was not run again.
+        outcome.verdict = Verdict::Incomplete;
+        outcome.stop = Some(Stop::Way);
     }
+    outcome
+}
+
+/// Replaces the violation that was found by the one that Spin finds first, if
+/// that is found soon. So the result does not depend on the number of threads.
+fn in_spins_order(make: &Maker, options: &Options, mut outcome: Outcome) -> Outcome {
+    if options.order == Order::Bfs || options.max_violations > 1 || outcome.violations.is_empty() {
+        return outcome;
+    }
+    let left = options.time.map_or(SPIN_ORDER_MOST, |t| t.saturating_sub(outcome.elapsed));
+    let time = (outcome.elapsed * SPIN_ORDER).clamp(SPIN_ORDER_LEAST, SPIN_ORDER_MOST).min(left);
+    let options = Options { time: Some(time), ignore: options.ignore.clone(), ..*options };
+    if let Some(found) = retrace::retrace(make, &Run::new(&options), Vec::new(), None) {
+        outcome.violations = vec![found];
+    }
+    outcome
+}
+
+/// The way to a violation after a search that has not kept it.
+fn way(
+    make: &Maker,
+    options: &Options,
+    shapes: &[Shape],
+    witness: &Witness,
+    elapsed: Duration,
+) -> Option<Found> {
+    let target = Target::from(witness);
+    let options = Options {
+        compress: Compress::Off,
+        ignore: Vec::new(),
+        target: Some(target),
+        max_violations: 1,
+        time: options.time.map(|t| t.saturating_sub(elapsed)),
+        ..*options
+    };
+    // A shortest way needs a search that keeps it; it goes no deeper than the
+    // first, so it may fit in memory.
+    if options.order == Order::Bfs
+        && let Some(found) = check(make, &options).violations.pop()
+    {
+        return Some(found);
+    }
+    retrace::retrace(make, &Run::new(&options), shapes.to_vec(), Some(target))
 }
 
 fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Waiting>) {
@@ -109,12 +170,6 @@ fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Waiti
         Order::Dfs => dfs::search(make, run, store, frontier),
         Order::Bfs => bfs::search(make, run, store, frontier),
     }
-}
-
-/// What was found, with the way to it.
-fn violations<S: Store>(make: &Maker, run: &Run, store: &S) -> Vec<Found> {
-    let mut model = make();
-    run.take_found().into_iter().map(|w| path::found(&mut *model, store, w)).collect()
 }
 
 /// Stores the initial states.

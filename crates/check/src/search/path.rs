@@ -4,7 +4,7 @@
 
 use super::run::Witness;
 use crate::outcome::Found;
-use crate::store::{Store, Writer};
+use crate::store::{Store, Token, Writer};
 use ir::fault::Fault;
 use ir::model::{Flow, Model, Sink, Step};
 
@@ -16,15 +16,21 @@ pub(super) fn found<S: Store>(model: &mut dyn Model, store: &S, witness: Witness
         tokens.push(token);
         at = store.parent(token);
     }
-    let mut writer = store.writer();
-    let (mut steps, mut state, mut next) = (Vec::new(), Vec::new(), Vec::new());
-    for pair in tokens.windows(2).rev() {
-        writer.read(pair[1], &mut state);
-        writer.read(pair[0], &mut next);
-        model.expand(&state, &mut Between { to: &next, steps: &mut steps });
-    }
+    tokens.reverse();
+    let mut steps = steps(model, &mut store.writer(), &tokens);
     steps.extend(last);
     Found { fault, depth, steps }
+}
+
+/// The steps from the first of these states to the last.
+pub(super) fn steps(model: &mut dyn Model, writer: &mut impl Writer, way: &[Token]) -> Vec<Step> {
+    let (mut steps, mut state, mut next) = (Vec::new(), Vec::new(), Vec::new());
+    for pair in way.windows(2) {
+        writer.read(pair[0], &mut state);
+        writer.read(pair[1], &mut next);
+        model.expand(&state, &mut Between { to: &next, steps: &mut steps });
+    }
+    steps
 }
 
 /// Keeps the steps that lead to a successor.

@@ -19,7 +19,7 @@ use rapidhash::v3::rapidhash_v3;
 use std::sync::Arc;
 
 /// Twice the slots at three quarters full.
-const GROWTH: Growth = Growth { quarters: 8, full: 12 };
+const GROWTH: Growth = Growth { eighths: 16, full: 12 };
 /// States, and bytes of them, in a batch: enough to hide the latency of memory,
 /// few enough for the first cache.
 const MOST_OFFERED: usize = 128;
@@ -75,11 +75,12 @@ impl ExactStore {
         let tree = TreeStore::new(shapes, budget).ok_or(Full)?;
         let mut writer = tree.writer();
         for token in waiting {
-            *token = writer.adopt(records.state(Place(*token)))?;
+            *token = writer.name(records.state(Place(*token)))?;
         }
         for (number, places) in records.chunks().enumerate() {
             for place in places {
-                writer.adopt(records.state(place))?;
+                let token = writer.name(records.state(place))?;
+                writer.insert(token)?;
             }
             records.release(number);
         }

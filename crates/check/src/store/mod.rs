@@ -5,14 +5,15 @@
 //! these are new. In between, memory has time to arrive.
 
 mod exact;
-mod nodes;
 mod records;
 mod shape;
 mod table;
 mod tree;
+mod words;
 
 pub use exact::ExactStore;
-pub use tree::TreeStore;
+pub use shape::Shape;
+pub use tree::{TreeStore, TreeWriter};
 
 /// The name that a store gives to a state.
 pub type Token = u64;

@@ -9,7 +9,7 @@
 use super::records::Place;
 
 /// Most bytes of a leaf.
-const LEAF: usize = 8;
+pub const LEAF: usize = 32;
 /// States of a sample that are looked at.
 const SAMPLE: usize = 8192;
 const SAMPLE_BITS: usize = 1 << 16;

@@ -48,6 +48,12 @@ const PEEK_SLOTS: usize = 8;
 pub trait Entry {
     /// The tag that was in the hash the entry was inserted with.
     fn tag(entry: u64) -> u64;
+
+    /// Whether the entry may have been inserted with this tag.
+    #[inline]
+    fn has_tag(entry: u64, tag: u64) -> bool {
+        Self::tag(entry) == tag
+    }
 }
 
 /// An entry of tag and place: where what it stands for is kept.
@@ -84,8 +90,8 @@ pub enum Inserted {
 /// How a table trades memory for speed.
 #[derive(Debug, Clone, Copy)]
 pub struct Growth {
-    /// A full shard grows to so many quarters of its size.
-    pub quarters: u64,
+    /// A full shard grows to so many eighths of its size.
+    pub eighths: u64,
     /// A shard with more entries than so many of 16 slots is full.
     pub full: u64,
 }
@@ -182,7 +188,7 @@ impl<E: Entry> Table<E> {
             if entry == EMPTY {
                 return None;
             }
-            if E::tag(entry) == tag {
+            if E::has_tag(entry, tag) {
                 return Some(entry);
             }
             at = shard.next(at);
@@ -261,7 +267,7 @@ impl<E: Entry> Table<E> {
                 return Probe::Moving;
             }
             let entry = entry & !FROZEN;
-            if E::tag(entry) == tag && same(entry) {
+            if E::has_tag(entry, tag) && same(entry) {
                 return Probe::Found(entry);
             }
             at = shard.next(at);
@@ -435,7 +441,7 @@ impl Generation {
 
 /// Slots of the smallest shard of a generation.
 fn smallest(generation: usize, growth: Growth) -> u64 {
-    let next = |size: u64| if size < SMALL { size * 2 } else { size / 4 * growth.quarters };
+    let next = |size: u64| if size < SMALL { size * 2 } else { size / 8 * growth.eighths };
     (0..generation).fold(FIRST_SLOTS, |size, _| next(size).min(1 << 40))
 }
 
