@@ -1,39 +1,92 @@
-//! `cargo xtask bench`: our speed and memory next to Spin's, on the same graphs.
+//! `cargo xtask bench`: our speed and memory next to those of other checkers.
 //!
-//! Both tools visit the whole state graph without reduction, so the numbers of
-//! states and transitions must be equal; a figure of a model on which they are
-//! not is no figure, and the bench fails. Runs of the two tools alternate, so
-//! that a load on the machine that comes and goes hits both; medians are taken.
+//! Contenders (`contenders.rs`) take turns on every model, so that a load on
+//! the machine that comes and goes hits all of them; medians are taken.
+//! Contenders that search the same graph must count the same states and
+//! transitions; a figure of a model on which they do not is no figure, and the
+//! bench fails. Models and contenders that cannot run are named as skipped.
 
+mod contenders;
 mod machine;
 mod models;
 mod options;
 mod ours;
+mod plot;
 mod process;
+mod raw;
+mod report;
+mod sections;
 mod spin;
+mod startup;
 mod summary;
 mod table;
 
+use contenders::{Contender, Graph};
 use models::Model;
 use options::Options;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-/// All that was measured on one model.
-pub struct Measured {
-    pub model: Model,
-    pub pan: spin::Pan,
-    pub spin: Vec<Run>,
-    pub ours: Vec<Run>,
+/// A contender that is ready to search a model.
+#[derive(Clone)]
+struct Prepared {
+    program: PathBuf,
+    args: Vec<String>,
+    /// Its own directory, for what it writes.
+    dir: PathBuf,
+    /// Those of its flags that were chosen for this model.
+    sizes: Option<String>,
+    /// What was done once before the search can start.
+    steps: Vec<Step>,
+    /// Reads the report; an error if the search was not complete.
+    read: fn(&str) -> Result<Figures, String>,
+}
+
+#[derive(Clone, Debug)]
+struct Step {
+    name: &'static str,
+    seconds: f64,
+}
+
+/// What a tool says of its search.
+#[derive(Clone, Copy, Debug)]
+struct Figures {
+    states: u64,
+    transitions: u64,
+    depth: u64,
+    /// By the tool's own clock; Spin's has hundredths.
+    seconds: f64,
+    store_bytes_per_state: Option<f64>,
 }
 
 /// One search of the whole graph.
-#[derive(Clone)]
-pub struct Run {
-    pub states: u64,
-    pub transitions: u64,
-    /// What the tool's own clock says the search took.
-    pub reported_seconds: f64,
-    pub usage: process::Usage,
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    figures: Figures,
+    usage: process::Usage,
+}
+
+/// All runs of a contender on a model.
+struct Series {
+    contender: Contender,
+    prepared: Prepared,
+    runs: Vec<Run>,
+}
+
+/// All that was measured on one model.
+struct Measured {
+    model: Model,
+    series: Vec<Series>,
+}
+
+/// All that was measured.
+struct Results {
+    contenders: Vec<Contender>,
+    measured: Vec<Measured>,
+    startup: Vec<startup::Small>,
+    skipped: Vec<String>,
+    failures: Vec<String>,
+    load_before: Option<f64>,
 }
 
 pub fn main(args: &[String]) -> ExitCode {
@@ -47,109 +100,123 @@ pub fn main(args: &[String]) -> ExitCode {
 }
 
 fn bench(options: Options) -> Result<ExitCode, String> {
-    let missing = machine::missing(&options);
-    if !missing.is_empty() {
-        println!("skipped: {}", missing.join("; "));
-        return Ok(ExitCode::SUCCESS);
-    }
-    let models = models::select(&options)?;
     let supertrace = ours::build(&options)?;
-    let load_before = machine::load();
-    machine::warn_if_busy(load_before);
     let scratch = process::Scratch::new()?;
-    let (mut measured, mut failures) = prepare(models, &options, &scratch);
-    repeat(&mut measured, &mut failures, &options, &supertrace);
-    failures.extend(measured.iter().filter_map(disagreement));
-    measured.retain(|m| !m.spin.is_empty() && disagreement(m).is_none());
-
-    let rows: Vec<_> = measured.iter().map(summary::Row::new).collect();
-    print!("{}", table::text(&rows));
-    write(&options, &measured, &rows, &failures, load_before)?;
-    for failure in &failures {
+    let results = measure(&options, &supertrace, &scratch.path)?;
+    let report = report::Report::new(&results, &options);
+    print!("{}", report.text());
+    for failure in &results.failures {
         eprintln!("\n*** FAILED *** {failure}");
     }
-    Ok(if failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    report::write(&report, &results, &options)?;
+    Ok(if results.failures.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// Generates and compiles every verifier once: this takes seconds and varies little.
+fn measure(options: &Options, supertrace: &Path, scratch: &Path) -> Result<Results, String> {
+    let (contenders, mut skipped) = contenders::select(options, supertrace, scratch)?;
+    let (models, missing) =
+        if options.startup { (Vec::new(), Vec::new()) } else { models::select(options, scratch)? };
+    skipped.extend(missing);
+    for skipped in &skipped {
+        eprintln!("skipped: {skipped}");
+    }
+    let load_before = machine::load();
+    machine::warn_if_busy(load_before);
+
+    let mut failures = Vec::new();
+    let mut measured: Vec<Measured> = models
+        .into_iter()
+        .map(|model| prepare(model, &contenders, options, supertrace, scratch, &mut failures))
+        .collect();
+    repeat(&mut measured, &mut failures, options.repeat);
+    failures.extend(measured.iter().filter_map(disagreement));
+    measured.retain(|m| !m.series.is_empty() && disagreement(m).is_none());
+    let startup = startup::measure(options, supertrace, scratch, &mut skipped, &mut failures);
+    Ok(Results { contenders, measured, startup, skipped, failures, load_before })
+}
+
+/// Generates and compiles once: this takes seconds and varies little.
 fn prepare(
-    models: Vec<Model>,
+    model: Model,
+    contenders: &[Contender],
     options: &Options,
-    scratch: &process::Scratch,
-) -> (Vec<Measured>, Vec<String>) {
-    let (mut measured, mut failures) = (Vec::new(), Vec::new());
-    for model in models {
-        eprintln!("{}: generating and compiling Spin's verifier", model.name);
-        match spin::prepare(&model, options, &scratch.path.join(&model.name)) {
-            Ok(pan) => {
-                measured.push(Measured { model, pan, spin: Vec::new(), ours: Vec::new() });
+    supertrace: &Path,
+    scratch: &Path,
+    failures: &mut Vec<String>,
+) -> Measured {
+    eprintln!("{}: preparing", model.name);
+    let mut series = Vec::new();
+    for contender in contenders {
+        let dir = scratch.join(&model.name).join(contender.name);
+        match contender.prepare(&model, options, supertrace, &dir) {
+            Ok(prepared) => {
+                series.push(Series { contender: contender.clone(), prepared, runs: Vec::new() });
             }
-            Err(message) => failures.push(format!("{}: {message}", model.name)),
+            Err(message) => failures.push(format!("{}, {}: {message}", model.name, contender.name)),
         }
     }
-    (measured, failures)
+    Measured { model, series }
 }
 
-/// Runs both tools in turn on every model, `options.repeat` times. A model on
-/// which one of them fails is dropped.
-fn repeat(
-    measured: &mut Vec<Measured>,
-    failures: &mut Vec<String>,
-    options: &Options,
-    supertrace: &std::path::Path,
-) {
-    for round in 1..=options.repeat {
-        measured.retain_mut(|m| {
-            eprintln!("{}: round {round} of {}", m.model.name, options.repeat);
-            match (spin::run(&m.pan), ours::run(supertrace, &m.model, &m.pan.dir)) {
-                (Ok(spin), Ok(ours)) => {
-                    m.spin.push(spin);
-                    m.ours.push(ours);
+/// Lets all contenders search every model in turn, `rounds` times. One that
+/// fails on a model is out for this model.
+fn repeat(measured: &mut [Measured], failures: &mut Vec<String>, rounds: usize) {
+    for round in 1..=rounds {
+        for Measured { model, series } in measured.iter_mut() {
+            eprintln!("{}: round {round} of {rounds}", model.name);
+            series.retain_mut(|s| match s.prepared.run() {
+                Ok(run) => {
+                    s.runs.push(run);
                     true
                 }
-                (Err(message), _) | (_, Err(message)) => {
-                    failures.push(format!("{}: {message}", m.model.name));
+                Err(message) => {
+                    failures.push(format!("{}, {}: {message}", model.name, s.contender.name));
                     false
                 }
-            }
-        });
-    }
-}
-
-/// What differs, if the two tools did not see the same graph in every run.
-fn disagreement(m: &Measured) -> Option<String> {
-    let differ = m.spin.iter().flat_map(|s| m.ours.iter().map(move |o| (s, o))).find(|(s, o)| {
-        !spin::same_number(s.states, o.states) || !spin::same_number(s.transitions, o.transitions)
-    });
-    differ.map(|(s, o)| {
-        format!(
-            "{}: the graphs differ: Spin has {} states and {} transitions, ours {} and {}",
-            m.model.name, s.states, s.transitions, o.states, o.transitions
-        )
-    })
-}
-
-fn write(
-    options: &Options,
-    measured: &[Measured],
-    rows: &[summary::Row],
-    failures: &[String],
-    load_before: Option<f64>,
-) -> Result<(), String> {
-    let put = |path: &std::path::Path, text: String| {
-        std::fs::write(path, text).map_err(|e| format!("cannot write '{}': {e}", path.display()))
-    };
-    if let Some(path) = &options.json {
-        put(path, table::json(measured, rows, failures))?;
-    }
-    if options.write {
-        if !failures.is_empty() {
-            return Err("docs/benchmarks.md is not written, because a model failed".into());
+            });
         }
-        put(
-            &machine::root().join("docs/benchmarks.md"),
-            table::markdown(rows, options, load_before),
-        )?;
     }
-    Ok(())
+}
+
+impl Prepared {
+    fn run(&self) -> Result<Run, String> {
+        let (output, usage) = process::run(&self.program, &self.args, &self.dir)?;
+        Ok(Run { figures: (self.read)(&output)?, usage })
+    }
+}
+
+/// What differs, if contenders of the same graph did not count the same in
+/// every run, or not what the list of models says.
+fn disagreement(m: &Measured) -> Option<String> {
+    let counted: Vec<(&Contender, Figures)> = m
+        .series
+        .iter()
+        .flat_map(|s| s.runs.iter().map(|run| (&s.contender, run.figures)))
+        .collect();
+    for (i, (first, a)) in counted.iter().enumerate() {
+        if let Some(states) = m.model.states.filter(|_| first.graph == Graph::Full)
+            && a.states != states
+        {
+            let (model, name) = (&m.model.name, first.name);
+            return Some(format!("{model}: {name} has {} states, not {states}", a.states));
+        }
+        let differs = |(second, b): &&(&Contender, Figures)| {
+            first.graph == second.graph
+                && !(spin::same_number(a.states, b.states)
+                    && spin::same_number(a.transitions, b.transitions))
+        };
+        if let Some((second, b)) = counted[i + 1..].iter().find(differs) {
+            return Some(format!(
+                "{}: the graphs differ: {} has {} states and {} transitions, {} has {} and {}",
+                m.model.name,
+                first.name,
+                a.states,
+                a.transitions,
+                second.name,
+                b.states,
+                b.transitions
+            ));
+        }
+    }
+    None
 }

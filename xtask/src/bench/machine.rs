@@ -1,6 +1,5 @@
 //! What the bench runs on and with.
 
-use super::options::Options;
 use std::path::PathBuf;
 use std::process::Command;
 
@@ -10,24 +9,32 @@ pub fn root() -> PathBuf {
     xtask.parent().map_or(xtask.clone(), PathBuf::from)
 }
 
-/// What the bench needs and does not find.
-pub fn missing(options: &Options) -> Vec<String> {
-    let mut missing: Vec<String> = [("spin", "-V"), ("gcc", "--version")]
-        .iter()
-        .filter(|(tool, flag)| first_line(tool, flag).is_none())
-        .map(|(tool, _)| format!("'{tool}' is not installed"))
-        .collect();
-    if options.models.is_empty() && !options.corpus.join("expected.tsv").is_file() {
-        missing.push("no corpus (../shared/corpus/promela, or --corpus DIR)".into());
-    }
-    missing
-}
-
 /// The first line that a tool prints about its version.
 pub fn first_line(tool: &str, flag: &str) -> Option<String> {
     let output = Command::new(tool).arg(flag).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     text.lines().find(|l| !l.trim().is_empty()).map(|l| l.trim().to_string())
+}
+
+/// The processor's name.
+pub fn processor() -> Option<String> {
+    processor_name(&std::fs::read_to_string("/proc/cpuinfo").ok()?)
+}
+
+fn processor_name(cpuinfo: &str) -> Option<String> {
+    let line = cpuinfo.lines().find(|l| l.starts_with("model name"))?;
+    line.split_once(':').map(|(_, name)| name.trim().to_string())
+}
+
+/// The commit that is checked out.
+pub fn commit() -> Option<String> {
+    let output = Command::new("git")
+        .args(["describe", "--always", "--dirty"])
+        .current_dir(root())
+        .output()
+        .ok()
+        .filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
 }
 
 pub fn cores() -> usize {
@@ -51,5 +58,17 @@ pub fn load() -> Option<f64> {
 pub fn warn_if_busy(load: Option<f64>) {
     if let Some(load) = load.filter(|&load| load > cores() as f64 - 1.0) {
         eprintln!("warning: load is {load} on {} cores: trust CPU time more than wall", cores());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_the_name_of_the_processor() {
+        let cpuinfo = "processor\t: 0\nmodel name\t: A Fast One\nflags\t: fpu\n";
+        assert_eq!(processor_name(cpuinfo).as_deref(), Some("A Fast One"));
+        assert_eq!(processor_name(""), None);
     }
 }

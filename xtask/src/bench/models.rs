@@ -1,61 +1,155 @@
-//! Which models are measured.
+//! Which models are measured: a fixed list, so that figures of different days
+//! and machines can be compared.
+//!
+//! Full searches of 0.1 to 20 million states: shorter ones cannot be timed,
+//! longer ones would make the bench a matter of days. A model that is not on
+//! the machine is named as skipped.
 
 use super::options::Options;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-/// Below this, the searches are too short to be timed.
-const MIN_STATES: u64 = 100_000;
+/// Where the Debian package of Spin keeps its examples.
+const SPIN_EXAMPLES: &str = "/usr/share/doc/spin/examples/Examples";
 
 /// Five models of middle size and different kinds: puzzle, ring, mutual
 /// exclusion by shared memory, queue lock, protocol.
 const QUICK: [&str; 5] = ["adding.2", "cambridge.1", "lamport_nonatomic.3", "mcs.3", "sokoban.2"];
 
-#[derive(Clone)]
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum Source {
+    /// `../shared/corpus/promela`: models of the BEEM benchmark.
+    Corpus,
+    /// Its directory `large`.
+    Large,
+    /// The data transfer protocol of Spin's examples, with channels of four
+    /// slots instead of two, which makes it 1.7 times as large.
+    Dtp,
+}
+
+/// A model of the list with the states of its full graph, by Spin's count.
+struct Listed {
+    name: &'static str,
+    source: Source,
+    states: u64,
+}
+
+const fn corpus(name: &'static str, states: u64) -> Listed {
+    Listed { name, source: Source::Corpus, states }
+}
+
+const fn large(name: &'static str, states: u64) -> Listed {
+    Listed { name, source: Source::Large, states }
+}
+
+/// Of the directory `large`, these are not in it: at.5 (32 million states),
+/// leader_filters.7 (26), mcs.5 (61), szymanski.5 (80), and firewire_link.5 and
+/// peterson.5, which are larger than 8 GiB of memory or four minutes can show.
+const LIST: &[Listed] = &[
+    corpus("adding.2", 836_838),
+    corpus("adding.3", 1_894_376),
+    corpus("adding.4", 3_370_680),
+    corpus("adding.5", 5_271_456),
+    corpus("adding.6", 7_609_684),
+    corpus("at.3", 1_711_622),
+    corpus("bridge.1", 168_452),
+    corpus("cambridge.1", 336_338),
+    corpus("cambridge.2", 493_279),
+    corpus("cambridge.3", 616_010),
+    corpus("cambridge.4", 2_243_566),
+    corpus("firewire_link.2", 157_073),
+    corpus("firewire_link.4", 105_967),
+    corpus("frogs.3", 760_791),
+    corpus("hanoi.2", 531_443),
+    corpus("krebs.2", 738_840),
+    corpus("lamport_nonatomic.1", 185_198),
+    corpus("lamport_nonatomic.2", 156_016),
+    corpus("lamport_nonatomic.3", 344_676),
+    corpus("leader_filters.5", 1_572_886),
+    corpus("mcs.3", 571_461),
+    corpus("mcs.6", 332_546),
+    corpus("needham.3", 261_839),
+    corpus("peterson.2", 124_704),
+    corpus("peterson.3", 170_156),
+    corpus("peterson.4", 1_119_560),
+    corpus("protocols.4", 3_708_573),
+    corpus("rushhour.3", 156_725),
+    corpus("rushhour.4", 327_677),
+    corpus("sokoban.2", 761_635),
+    corpus("szymanski.3", 1_128_424),
+    corpus("szymanski.4", 2_313_863),
+    large("at.4", 6_597_247),
+    large("krebs.4", 18_399_946),
+    Listed { name: "dtp.4", source: Source::Dtp, states: 427_567 },
+];
+
+#[derive(Clone, Debug)]
 pub struct Model {
     pub name: String,
+    /// For the reader of the report.
+    pub source: String,
     pub path: PathBuf,
+    /// States of the full graph, if they are known.
+    pub states: Option<u64>,
 }
 
-/// The models to measure, sorted by name where the corpus is the source.
-pub fn select(options: &Options) -> Result<Vec<Model>, String> {
-    if !options.models.is_empty() {
-        return options.models.iter().map(given).collect();
+/// The models that were asked for and are there, and those that are not.
+/// Models that have to be made are written to `scratch`.
+pub fn select(options: &Options, scratch: &Path) -> Result<(Vec<Model>, Vec<String>), String> {
+    let (mut models, mut skipped) = (Vec::new(), Vec::new());
+    if options.models.is_empty() {
+        for listed in LIST.iter().filter(|l| !options.quick || QUICK.contains(&l.name)) {
+            match listed.locate(&options.corpus, scratch) {
+                Ok(model) => models.push(model),
+                Err(obstacle) => skipped.push(format!("model '{}': {obstacle}", listed.name)),
+            }
+        }
     }
-    let path = options.corpus.join("expected.tsv");
-    let table = std::fs::read_to_string(&path)
-        .map_err(|e| format!("cannot read '{}': {e}", path.display()))?;
-    let names = large_enough(&table);
-    let mut names: Vec<&str> =
-        names.into_iter().filter(|n| !options.quick || QUICK.contains(n)).collect();
-    names.sort_unstable();
-    Ok(names
-        .into_iter()
-        .map(|name| Model { name: name.into(), path: options.corpus.join(format!("{name}.pml")) })
-        .collect())
+    for name in &options.models {
+        models.push(match LIST.iter().find(|l| l.name == name) {
+            Some(listed) => listed.locate(&options.corpus, scratch)?,
+            None => given(Path::new(name))?,
+        });
+    }
+    Ok((models, skipped))
 }
 
-fn given(path: &PathBuf) -> Result<Model, String> {
-    let path = std::path::absolute(path).map_err(|e| e.to_string())?;
-    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+impl Listed {
+    fn locate(&self, corpus: &Path, scratch: &Path) -> Result<Model, String> {
+        let file = format!("{}.pml", self.name);
+        let (path, source) = match self.source {
+            Source::Corpus => (present(corpus.join(file))?, "corpus"),
+            Source::Large => (present(corpus.join("large").join(file))?, "corpus, large"),
+            Source::Dtp => {
+                let original = present(Path::new(SPIN_EXAMPLES).join("dtp.pml"))?;
+                let path = scratch.join(file);
+                enlarge_channels(&original, &path)?;
+                (path, "Spin's `dtp.pml`, channels `[4]`")
+            }
+        };
+        Ok(Model { name: self.name.into(), source: source.into(), path, states: Some(self.states) })
+    }
+}
+
+fn present(path: PathBuf) -> Result<PathBuf, String> {
     if path.is_file() {
-        Ok(Model { name, path })
+        std::path::absolute(&path).map_err(|e| e.to_string())
     } else {
         Err(format!("'{}' is not there", path.display()))
     }
 }
 
-/// Names in the lines 'name TAB states TAB ...' that have enough states.
-fn large_enough(table: &str) -> Vec<&str> {
-    table
-        .lines()
-        .filter(|line| !line.starts_with('#'))
-        .filter_map(|line| {
-            let mut fields = line.split('\t');
-            let name = fields.next()?;
-            let states: u64 = fields.next()?.parse().ok()?;
-            (states >= MIN_STATES).then_some(name)
-        })
-        .collect()
+fn enlarge_channels(from: &Path, to: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(from)
+        .map_err(|e| format!("cannot read '{}': {e}", from.display()))?;
+    std::fs::write(to, text.replace("= [2] of", "= [4] of"))
+        .map_err(|e| format!("cannot write '{}': {e}", to.display()))
+}
+
+/// A model that is a file of the user.
+fn given(path: &Path) -> Result<Model, String> {
+    let path = present(path.into()).map_err(|e| format!("{e}, and no model of the list"))?;
+    let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Ok(Model { name, source: "given".into(), path, states: None })
 }
 
 #[cfg(test)]
@@ -63,8 +157,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_models_of_the_least_size_on() {
-        let table = "# model\tstates\na.1\t99999\t5\nb.1\t100000\t7\nc.1\tunknown\n";
-        assert_eq!(large_enough(table), ["b.1"]);
+    fn the_list_has_no_model_twice_and_the_right_sizes() {
+        let mut names: Vec<&str> = LIST.iter().map(|l| l.name).collect();
+        names.sort_unstable();
+        assert!(names.windows(2).all(|pair| pair[0] != pair[1]), "{names:?}");
+        assert!(LIST.iter().all(|l| (100_000..=20_000_000).contains(&l.states)));
+        assert!(QUICK.iter().all(|q| names.contains(q)));
+    }
+
+    #[test]
+    fn a_missing_model_is_named() {
+        let nowhere = Path::new("nowhere");
+        let found = LIST[0].locate(nowhere, nowhere).map(|m| m.name);
+        assert!(found.is_err_and(|e| e.contains(LIST[0].name)));
     }
 }

@@ -1,14 +1,15 @@
-//! Our side: build `supertrace` in release mode and run it.
+//! Our side: build `supertrace` in release mode and read its report.
 
+use super::contenders::Contender;
 use super::models::Model;
 use super::options::Options;
-use super::{Run, machine, process};
+use super::{Figures, Prepared, machine};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// `check MODEL` and these.
-pub const FLAGS: [&str; 5] = ["--reduce", "none", "--ignore", "assert,deadlock", "--json"];
+/// The smallest model, to find out which options the binary knows.
+const TINY: &str = "init { skip }\n";
 
 /// The binary to measure: the one that was asked for, or a fresh build.
 pub fn build(options: &Options) -> Result<PathBuf, String> {
@@ -30,43 +31,69 @@ pub fn build(options: &Options) -> Result<PathBuf, String> {
     Ok(target.join("release/supertrace"))
 }
 
-pub fn run(supertrace: &Path, model: &Model, dir: &Path) -> Result<Run, String> {
-    let path = model.path.to_string_lossy().into_owned();
-    let args: Vec<String> = ["check", &path].iter().chain(&FLAGS).map(|s| s.to_string()).collect();
-    let (output, usage) = process::run(supertrace, &args, dir)?;
-    let report: Value =
-        serde_json::from_str(&output).map_err(|e| format!("our report is not JSON: {e}"))?;
-    figures(&report, usage)
+/// Why the binary does not run with these flags, if it does not.
+pub fn obstacle(supertrace: &Path, flags: &[String], scratch: &Path) -> Option<String> {
+    let model = scratch.join("tiny.pml");
+    if let Err(e) = std::fs::write(&model, TINY) {
+        return Some(format!("cannot write '{}': {e}", model.display()));
+    }
+    match Command::new(supertrace).arg("check").arg(&model).args(flags).output() {
+        Err(e) => Some(format!("cannot run '{}': {e}", supertrace.display())),
+        Ok(output) if output.status.code() == Some(0) => None,
+        Ok(output) => {
+            let text = String::from_utf8_lossy(&output.stderr).into_owned();
+            Some(text.lines().next().unwrap_or("it fails on the smallest model").to_string())
+        }
+    }
 }
 
-fn figures(report: &Value, usage: process::Usage) -> Result<Run, String> {
+pub fn prepare(contender: &Contender, model: &Model, supertrace: &Path, dir: &Path) -> Prepared {
+    let path = model.path.to_string_lossy().into_owned();
+    let mut args = vec!["check".to_string(), path];
+    args.extend(contender.search.iter().cloned());
+    Prepared {
+        program: supertrace.into(),
+        args,
+        dir: dir.into(),
+        sizes: None,
+        steps: Vec::new(),
+        read: figures,
+    }
+}
+
+/// Reads our report; an error if the search was not complete.
+fn figures(output: &str) -> Result<Figures, String> {
+    let report: Value =
+        serde_json::from_str(output).map_err(|e| format!("our report is not JSON: {e}"))?;
     if report["verdict"] != "holds" {
         return Err(format!("our verdict is {}, not 'holds'", report["verdict"]));
     }
     let read = || {
-        Some(Run {
+        Some(Figures {
             states: report["states"].as_u64()?,
             transitions: report["transitions"].as_u64()?,
-            reported_seconds: report["seconds"].as_f64()?,
-            usage,
+            depth: report["depth"].as_u64()?,
+            seconds: report["seconds"].as_f64()?,
+            store_bytes_per_state: report["bytes_per_state"].as_f64(),
         })
     };
-    read().ok_or_else(|| "our report lacks states, transitions or seconds".to_string())
+    read().ok_or_else(|| "our report lacks states, transitions, depth or seconds".to_string())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const USAGE: process::Usage =
-        process::Usage { wall_seconds: 1.0, cpu_seconds: None, peak_bytes: None };
-
     #[test]
     fn takes_figures_only_from_a_complete_search() {
-        let mut report = serde_json::json!(
-            { "verdict": "holds", "states": 5, "transitions": 9, "seconds": 0.5 });
-        assert_eq!(figures(&report, USAGE).map(|run| run.transitions).ok(), Some(9));
+        let mut report = serde_json::json!({
+            "verdict": "holds", "states": 5, "transitions": 9, "depth": 3, "seconds": 0.5,
+            "bytes_per_state": 7.5,
+        });
+        let read = figures(&report.to_string()).unwrap();
+        assert_eq!((read.transitions, read.store_bytes_per_state), (9, Some(7.5)));
         report["verdict"] = "incomplete".into();
-        assert!(figures(&report, USAGE).is_err());
+        assert!(figures(&report.to_string()).is_err());
+        assert!(figures("no JSON").is_err());
     }
 }

@@ -5,13 +5,13 @@
 //! what a process allocates in its last milliseconds, and gives no CPU time.
 
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const GNU_TIME: &str = "/usr/bin/time";
 const POLL: Duration = Duration::from_millis(2);
 
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Usage {
     pub wall_seconds: f64,
     pub cpu_seconds: Option<f64>,
@@ -59,25 +59,44 @@ pub fn run(program: &Path, args: &[String], dir: &Path) -> Result<(String, Usage
     } else {
         Command::new(program)
     };
-    // Output goes to files: reading pipes would take a thread's time.
-    command.args(args).current_dir(dir).stdin(Stdio::null());
-    command.stdout(create(&files.stdout)?).stderr(create(&files.stderr)?);
-
     let start = Instant::now();
-    let mut child =
-        command.spawn().map_err(|e| format!("cannot run '{}': {e}", program.display()))?;
+    let mut child = spawn(command.args(args), &files, dir)?;
     let polled = if has_gnu_time() { None } else { poll_peak(&mut child) };
     let status = child.wait().map_err(|e| e.to_string())?;
     let wall_seconds = start.elapsed().as_secs_f64();
 
-    let stdout = read(&files.stdout)?;
-    if !status.success() {
-        let shown = program.display();
-        return Err(format!("'{shown}' ended with {status}: {stdout}{}", read(&files.stderr)?));
-    }
+    let stdout = files.output(program, status, &[0])?;
     let (cpu_seconds, peak_bytes) = gnu_time_figures(&read(&files.usage).unwrap_or_default())
         .map_or((None, polled), |(cpu, peak)| (Some(cpu), Some(peak)));
     Ok((stdout, Usage { wall_seconds, cpu_seconds, peak_bytes }))
+}
+
+/// Runs `program` in `dir` with nothing between it and the clock; its standard
+/// output and the wall clock from before it is started until after it ended.
+/// An exit code that is not in `codes` is an error.
+pub fn time(
+    program: &Path,
+    args: &[String],
+    dir: &Path,
+    codes: &[i32],
+) -> Result<(String, f64), String> {
+    let files = Files::new(dir);
+    let mut command = Command::new(program);
+    command.args(args);
+    let start = Instant::now();
+    let mut child = spawn(&mut command, &files, dir)?;
+    let status = child.wait().map_err(|e| e.to_string())?;
+    let seconds = start.elapsed().as_secs_f64();
+    Ok((files.output(program, status, codes)?, seconds))
+}
+
+/// Output goes to files: reading pipes would take a thread's time.
+fn spawn(command: &mut Command, files: &Files, dir: &Path) -> Result<Child, String> {
+    command.current_dir(dir).stdin(Stdio::null());
+    command.stdout(create(&files.stdout)?).stderr(create(&files.stderr)?);
+    command
+        .spawn()
+        .map_err(|e| format!("cannot run '{}': {e}", command.get_program().to_string_lossy()))
 }
 
 struct Files {
@@ -90,6 +109,16 @@ impl Files {
     fn new(dir: &Path) -> Files {
         let file = |name: &str| dir.join(format!("bench.{name}"));
         Files { stdout: file("stdout"), stderr: file("stderr"), usage: file("usage") }
+    }
+
+    /// What the program printed, if it ended with one of `codes`.
+    fn output(&self, program: &Path, status: ExitStatus, codes: &[i32]) -> Result<String, String> {
+        let stdout = read(&self.stdout)?;
+        if status.code().is_some_and(|code| codes.contains(&code)) {
+            return Ok(stdout);
+        }
+        let (shown, stderr) = (program.display(), read(&self.stderr)?);
+        Err(format!("'{shown}' ended with {status}: {stdout}{stderr}"))
     }
 }
 
@@ -113,7 +142,7 @@ fn gnu_time_figures(text: &str) -> Option<(f64, u64)> {
 }
 
 /// Polls until the child ends.
-fn poll_peak(child: &mut std::process::Child) -> Option<u64> {
+fn poll_peak(child: &mut Child) -> Option<u64> {
     let status = PathBuf::from(format!("/proc/{}/status", child.id()));
     let mut peak = None;
     while let Ok(None) = child.try_wait() {

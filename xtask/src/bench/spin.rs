@@ -6,51 +6,68 @@
 //! states and what depth there are, and the runs that are counted get a hash
 //! table and a stack of the right size: the best that a user of Spin can do.
 
+use super::contenders::Contender;
 use super::models::Model;
 use super::options::Options;
-use super::{Run, process};
-use std::path::{Path, PathBuf};
+use super::process::{self, Usage};
+use super::{Figures, Prepared, Step, machine};
+use std::path::Path;
 
-pub const GENERATE: [&str; 4] = ["-o1", "-o2", "-o3", "-a"];
-pub const COMPILE: [&str; 6] =
-    ["-O3", "-DSAFETY", "-DNOREDUCE", "-DNOFAIR", "-DVECTORSZ=2048", "-DMEMLIM=8000"];
-pub const SEARCH: [&str; 2] = ["-A", "-E"];
 const FIRST_RUN: [&str; 2] = ["-m10000000", "-w26"];
 
-/// A compiled verifier.
-pub struct Pan {
-    /// Its own directory, for what both tools write.
-    pub dir: PathBuf,
-    pub flags: Vec<String>,
-    pub generate_seconds: f64,
-    pub compile_seconds: f64,
+/// Why Spin cannot take part, if it cannot.
+pub fn obstacle() -> Option<String> {
+    let missing = |(tool, flag)| machine::first_line(tool, flag).is_none().then_some(tool);
+    let mut missing = [("spin", "-V"), ("gcc", "--version")].into_iter().filter_map(missing);
+    missing.next().map(|tool| format!("'{tool}' is not installed"))
 }
 
-pub fn prepare(model: &Model, options: &Options, dir: &Path) -> Result<Pan, String> {
-    std::fs::create_dir_all(dir).map_err(|e| format!("cannot make '{}': {e}", dir.display()))?;
-    let source = model.path.to_string_lossy().into_owned();
-    let generate = step("spin", &GENERATE, &[&source], dir)?;
-    let compile = step("gcc", &COMPILE, &["-o", "pan", "pan.c"], dir)?;
-    let sized = |sizes: &[String]| Pan {
+pub fn prepare(
+    contender: &Contender,
+    model: &Model,
+    options: &Options,
+    dir: &Path,
+) -> Result<Prepared, String> {
+    let steps = build(model, &contender.generate, &contender.compile, dir)?;
+    let sized = |sizes: Vec<String>| Prepared {
+        program: dir.join("pan"),
+        args: contender.search.iter().chain(&sizes).cloned().collect(),
         dir: dir.into(),
-        flags: SEARCH.iter().map(|s| s.to_string()).chain(sizes.iter().cloned()).collect(),
-        generate_seconds: generate.wall_seconds,
-        compile_seconds: compile.wall_seconds,
+        sizes: Some(sizes.join(" ")),
+        steps: steps.clone(),
+        read: figures,
     };
     if let Some(sizes) = &options.pan {
-        return Ok(sized(&sizes.split_whitespace().map(String::from).collect::<Vec<_>>()));
+        return Ok(sized(sizes.split_whitespace().map(String::from).collect()));
     }
-    let first = sized(&FIRST_RUN.map(String::from));
-    let (output, _) = process::run(&dir.join("pan"), &first.flags, dir)?;
+    let first = sized(FIRST_RUN.map(String::from).to_vec());
+    let (output, _) = process::run(&first.program, &first.args, dir)?;
     let figures = figures(&output)?;
-    Ok(sized(&[
+    Ok(sized(vec![
         format!("-m{}", depth_limit(figures.depth)),
         format!("-w{}", table_bits(figures.states)),
     ]))
 }
 
-fn step(tool: &str, flags: &[&str], rest: &[&str], dir: &Path) -> Result<process::Usage, String> {
-    let args: Vec<String> = flags.iter().chain(rest).map(|s| s.to_string()).collect();
+/// Generates and compiles a verifier in `dir`.
+pub fn build(
+    model: &Model,
+    generate: &[String],
+    compile: &[String],
+    dir: &Path,
+) -> Result<Vec<Step>, String> {
+    let source = model.path.to_string_lossy().into_owned();
+    let generated = step("spin", generate, &[&source], dir)?;
+    let compiled = step("gcc", compile, &["-o", "pan", "pan.c"], dir)?;
+    Ok(vec![
+        Step { name: "spin", seconds: generated.wall_seconds },
+        Step { name: "gcc", seconds: compiled.wall_seconds },
+    ])
+}
+
+fn step(tool: &str, flags: &[String], rest: &[&str], dir: &Path) -> Result<Usage, String> {
+    let args: Vec<String> =
+        flags.iter().map(String::as_str).chain(rest.iter().copied()).map(String::from).collect();
     process::run(Path::new(tool), &args, dir).map(|(_, usage)| usage)
 }
 
@@ -63,26 +80,6 @@ fn depth_limit(depth: u64) -> u64 {
 /// that size costs a few per cent of speed, one a quarter of it far more.
 fn table_bits(states: u64) -> u32 {
     (states * 2).next_power_of_two().ilog2()
-}
-
-pub fn run(pan: &Pan) -> Result<Run, String> {
-    let (output, usage) = process::run(&pan.dir.join("pan"), &pan.flags, &pan.dir)?;
-    let figures = figures(&output)?;
-    Ok(Run {
-        states: figures.states,
-        transitions: figures.transitions,
-        reported_seconds: figures.seconds,
-        usage,
-    })
-}
-
-#[derive(Debug, PartialEq)]
-struct Figures {
-    states: u64,
-    transitions: u64,
-    depth: u64,
-    /// In hundredths: pan asks `times(2)`.
-    seconds: f64,
 }
 
 /// Reads pan's report; an error if the search was not complete.
@@ -100,9 +97,16 @@ fn figures(output: &str) -> Result<Figures, String> {
             transitions: before(" transitions (= stored+matched)")? as u64,
             depth: after("depth reached ")? as u64,
             seconds: after("pan: elapsed time ")?,
+            store_bytes_per_state: None,
         })
     };
     read().ok_or_else(|| format!("pan's report is not understood: {output}"))
+}
+
+/// How many errors pan reports; an error if it reports nothing.
+pub fn errors(output: &str) -> Result<u64, String> {
+    let errors = output.lines().find_map(|line| word_after(line, "errors: "));
+    errors.map(|n| n as u64).ok_or_else(|| format!("pan's report is not understood: {output}"))
 }
 
 fn word_before(line: &str, suffix: &str) -> Option<f64> {
@@ -135,8 +139,10 @@ pan: elapsed time 0.18 seconds
 
     #[test]
     fn reads_the_report_of_pan() {
-        let expected = Figures { states: 168452, transitions: 376263, depth: 105, seconds: 0.18 };
-        assert_eq!(figures(REPORT), Ok(expected));
+        let read = figures(REPORT).unwrap();
+        assert_eq!((read.states, read.transitions), (168452, 376263));
+        assert_eq!((read.depth, read.seconds), (105, 0.18));
+        assert_eq!(errors(REPORT), Ok(0));
     }
 
     #[test]

@@ -1,99 +1,123 @@
-//! Medians of one model's runs, and means over the models.
+//! Medians of one model's runs, and what ratios of all models come to.
 
-use super::{Measured, Run};
+use super::{Measured, Results, Run, Series};
 
-/// What one tool did on one model: medians of its runs.
+/// What one contender did on one model: medians of its runs.
+#[derive(Clone, Copy, Debug)]
 pub struct Side {
+    pub states: f64,
+    pub transitions: f64,
     /// Wall clock of the process.
     pub wall_seconds: f64,
     pub cpu_seconds: Option<f64>,
     pub reported_seconds: f64,
     pub peak_bytes: Option<f64>,
-    /// From the model's text to the end of the search.
-    pub verdict_seconds: f64,
-}
-
-pub struct Row {
-    pub name: String,
-    pub states: u64,
-    pub transitions: u64,
-    pub spin: Side,
-    pub ours: Side,
-}
-
-/// Geometric means over the models; above 1, ours is the better.
-pub struct Means {
-    pub speed_by_wall: f64,
-    pub speed_by_cpu: Option<f64>,
-    pub speed_by_report: f64,
-    pub verdict: f64,
-    pub memory: Option<f64>,
+    pub store_bytes_per_state: Option<f64>,
+    /// What was done once before the search.
+    pub preparation_seconds: f64,
 }
 
 impl Side {
-    fn new(runs: &[Run], preparation: f64) -> Side {
-        let wall_seconds = median(runs.iter().map(|r| r.usage.wall_seconds)).unwrap_or(f64::NAN);
-        Side {
-            wall_seconds,
-            cpu_seconds: median(runs.iter().filter_map(|r| r.usage.cpu_seconds)),
-            reported_seconds: median(runs.iter().map(|r| r.reported_seconds)).unwrap_or(f64::NAN),
-            peak_bytes: median(runs.iter().filter_map(|r| r.usage.peak_bytes.map(|b| b as f64))),
-            verdict_seconds: preparation + wall_seconds,
-        }
+    /// Nothing if there are no runs.
+    fn new(series: &Series) -> Option<Side> {
+        let of = |value: &dyn Fn(&Run) -> Option<f64>| median(series.runs.iter().filter_map(value));
+        let figures = series.runs.first()?.figures;
+        Some(Side {
+            states: figures.states as f64,
+            transitions: figures.transitions as f64,
+            wall_seconds: of(&|run| Some(run.usage.wall_seconds))?,
+            cpu_seconds: of(&|run| run.usage.cpu_seconds),
+            reported_seconds: of(&|run| Some(run.figures.seconds))?,
+            peak_bytes: of(&|run| run.usage.peak_bytes.map(|b| b as f64)),
+            store_bytes_per_state: of(&|run| run.figures.store_bytes_per_state),
+            preparation_seconds: series.prepared.steps.iter().map(|step| step.seconds).sum(),
+        })
+    }
+
+    pub fn states_per_second(&self) -> f64 {
+        self.states / self.wall_seconds
+    }
+
+    pub fn transitions_per_second(&self) -> f64 {
+        self.transitions / self.wall_seconds
+    }
+
+    pub fn peak_bytes_per_state(&self) -> Option<f64> {
+        self.peak_bytes.map(|bytes| bytes / self.states)
+    }
+
+    /// From the model's text to the end of the search.
+    pub fn verdict_seconds(&self) -> f64 {
+        self.preparation_seconds + self.wall_seconds
     }
 }
 
-impl Row {
-    /// `measured` has at least one run of each tool.
-    pub fn new(measured: &Measured) -> Row {
-        let pan = &measured.pan;
-        Row {
-            name: measured.model.name.clone(),
-            states: measured.ours[0].states,
-            transitions: measured.ours[0].transitions,
-            spin: Side::new(&measured.spin, pan.generate_seconds + pan.compile_seconds),
-            ours: Side::new(&measured.ours, 0.0),
-        }
-    }
-
-    pub fn speed(&self, side: &Side) -> f64 {
-        self.states as f64 / side.wall_seconds
-    }
-
-    pub fn bytes_per_state(&self, side: &Side) -> Option<f64> {
-        side.peak_bytes.map(|bytes| bytes / self.states as f64)
-    }
-
-    /// Our states per second divided by Spin's.
-    pub fn ratio(&self) -> f64 {
-        self.spin.wall_seconds / self.ours.wall_seconds
-    }
-
-    pub fn verdict_ratio(&self) -> f64 {
-        self.spin.verdict_seconds / self.ours.verdict_seconds
+impl Measured {
+    pub fn side(&self, contender: &str) -> Option<Side> {
+        self.series.iter().find(|s| s.contender.name == contender).and_then(Side::new)
     }
 }
 
-impl Means {
-    pub fn new(rows: &[Row]) -> Means {
-        // A clock of hundredths can say zero: such a model has no ratio by it.
-        let mean = |of: &dyn Fn(&Side) -> Option<f64>| {
-            geometric_mean(rows.iter().filter_map(|r| {
-                let (spin, ours) = (of(&r.spin)?, of(&r.ours)?);
-                (spin > 0.0 && ours > 0.0).then(|| spin / ours)
-            }))
+/// A model on which both of two contenders were measured.
+pub struct Pair<'a> {
+    pub measured: &'a Measured,
+    pub theirs: Side,
+    pub ours: Side,
+}
+
+impl Results {
+    pub fn pairs(&self, theirs: &str, ours: &str) -> Vec<Pair<'_>> {
+        let pair = |m| {
+            let (theirs, ours) = (Measured::side(m, theirs)?, Measured::side(m, ours)?);
+            Some(Pair { measured: m, theirs, ours })
         };
-        Means {
-            speed_by_wall: geometric_mean(rows.iter().map(Row::ratio)).unwrap_or(f64::NAN),
-            speed_by_cpu: mean(&|side| side.cpu_seconds),
-            speed_by_report: mean(&|side| Some(side.reported_seconds)).unwrap_or(f64::NAN),
-            verdict: geometric_mean(rows.iter().map(Row::verdict_ratio)).unwrap_or(f64::NAN),
-            memory: mean(&|side| side.peak_bytes),
+        self.measured.iter().filter_map(pair).collect()
+    }
+}
+
+/// Ratios of several models, above 1 where ours is the better.
+pub struct Ratios<'a> {
+    each: Vec<(&'a str, f64)>,
+}
+
+impl<'a> Ratios<'a> {
+    /// Of `quantity`, of which less is better. A clock of hundredths can say
+    /// zero: such a model has no ratio by it.
+    pub fn new(pairs: &'a [Pair<'a>], quantity: impl Fn(&Side) -> Option<f64>) -> Ratios<'a> {
+        let each = pairs.iter().filter_map(|p| {
+            let (theirs, ours) = (quantity(&p.theirs)?, quantity(&p.ours)?);
+            let known = theirs > 0.0 && ours > 0.0;
+            known.then(|| (p.measured.model.name.as_str(), theirs / ours))
+        });
+        Ratios { each: each.collect() }
+    }
+
+    pub fn from_each(each: Vec<(&'a str, f64)>) -> Ratios<'a> {
+        Ratios { each }
+    }
+
+    pub fn geometric_mean(&self) -> Option<f64> {
+        geometric_mean(self.each.iter().map(|(_, ratio)| *ratio))
+    }
+
+    pub fn lowest(&self) -> Option<(&'a str, f64)> {
+        self.each.iter().min_by(|a, b| a.1.total_cmp(&b.1)).copied()
+    }
+
+    /// 'geometric mean 3.21, lowest 1.05 (name), 40 models'.
+    pub fn describe(&self) -> String {
+        match (self.geometric_mean(), self.lowest()) {
+            (Some(mean), Some((name, ratio))) => {
+                let n = self.each.len();
+                let models = if n == 1 { "model" } else { "models" };
+                format!("geometric mean **{mean:.2}**, lowest {ratio:.2} ({name}), {n} {models}")
+            }
+            _ => "unknown".into(),
         }
     }
 }
 
-fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut values: Vec<f64> = values.collect();
     values.sort_by(f64::total_cmp);
     let middle = values.len() / 2;
@@ -104,7 +128,7 @@ fn median(values: impl Iterator<Item = f64>) -> Option<f64> {
     }
 }
 
-fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub fn geometric_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let logs: Vec<f64> = values.map(f64::ln).collect();
     (!logs.is_empty()).then(|| (logs.iter().sum::<f64>() / logs.len() as f64).exp())
 }
@@ -124,5 +148,13 @@ mod tests {
     fn geometric_mean_of_a_ratio_and_its_inverse_is_one() {
         let mean = geometric_mean([0.25, 4.0].into_iter()).unwrap();
         assert!((mean - 1.0).abs() < 1e-12);
+        assert_eq!(geometric_mean(std::iter::empty()), None);
+    }
+
+    #[test]
+    fn describes_ratios_by_mean_and_lowest() {
+        let ratios = Ratios::from_each(vec![("a", 8.0), ("b", 2.0)]);
+        assert_eq!(ratios.describe(), "geometric mean **4.00**, lowest 2.00 (b), 2 models");
+        assert_eq!(Ratios::from_each(Vec::new()).describe(), "unknown");
     }
 }
