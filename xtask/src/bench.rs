@@ -7,6 +7,7 @@
 //! bench fails. Models and contenders that cannot run are named as skipped.
 
 mod contenders;
+mod latency;
 mod machine;
 mod models;
 mod options;
@@ -90,6 +91,9 @@ struct Results {
 }
 
 pub fn main(args: &[String]) -> ExitCode {
+    if let Some((_, rest)) = args.split_first().filter(|(first, _)| *first == "latency") {
+        return latency::main(rest);
+    }
     match options::parse(args).and_then(|options| options.map_or(Ok(ExitCode::SUCCESS), bench)) {
         Ok(code) => code,
         Err(message) => {

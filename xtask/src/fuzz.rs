@@ -4,7 +4,7 @@
 mod checkers;
 mod generate;
 mod item;
-mod random;
+pub mod random;
 mod shrink;
 
 use checkers::{Checkers, Comparison};

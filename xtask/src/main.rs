@@ -12,6 +12,7 @@ fn main() -> ExitCode {
         Some((task, rest)) if task == "fuzz" => fuzz::main(rest),
         _ => {
             eprintln!("usage: cargo xtask bench [OPTION...]    ('bench --help' lists them)");
+            eprintln!("       cargo xtask bench latency [--json FILE]");
             eprintln!("       cargo xtask fuzz [--seconds N] [--seed N] [--models N] [--out DIR]");
             ExitCode::from(2)
         }
