@@ -16,6 +16,8 @@ mod plot;
 mod process;
 mod raw;
 mod report;
+#[cfg(test)]
+mod sample;
 mod sections;
 mod spin;
 mod startup;
@@ -223,4 +225,35 @@ fn disagreement(m: &Measured) -> Option<String> {
         }
     }
     None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn contenders_of_the_same_graph_must_agree() {
+        let mut measured = sample::measured("m", |_| 1.0);
+        assert_eq!(disagreement(&measured), None);
+        measured.series[1].runs[0].figures.transitions += 1;
+        let found = disagreement(&measured).unwrap();
+        assert!(found.starts_with("m: the graphs differ: spin has 2000000"), "{found}");
+    }
+
+    #[test]
+    fn contenders_of_the_full_graph_must_count_what_the_list_says() {
+        let mut measured = sample::measured("m", |_| 1.0);
+        measured.model.states = Some(1);
+        assert_eq!(disagreement(&measured).unwrap(), "m: spin has 2000000 states, not 1");
+    }
+
+    #[test]
+    fn a_contender_must_agree_with_itself() {
+        let mut measured = sample::measured("m", |_| 1.0);
+        measured.series.retain(|s| s.contender.graph == Graph::SpinReduced);
+        let mut run = measured.series[0].runs[0];
+        run.figures.states += 1;
+        measured.series[0].runs.push(run);
+        assert!(disagreement(&measured).is_some());
+    }
 }

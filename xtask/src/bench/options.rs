@@ -23,7 +23,7 @@ access to memory costs on this machine.
                      those chosen for each model
   --json FILE        write all measurements to FILE
   --svg FILE         draw the speeds to FILE
-  --write            write the report to docs/benchmarks.md and docs/benchmarks.svg";
+  --write            write docs/benchmarks.md, docs/benchmarks.svg, docs/benchmarks.json";
 
 #[derive(Debug)]
 pub struct Options {

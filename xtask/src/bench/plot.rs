@@ -241,6 +241,14 @@ mod tests {
     }
 
     #[test]
+    fn draws_a_dot_for_each_value_and_the_best_model_on_top() {
+        let svg = svg(&super::super::sample::results());
+        // Six series of two models, and one dot each in the legends.
+        assert_eq!(svg.matches("<circle").count(), 6 * 2 + 6);
+        assert!(svg.find(">fast<") < svg.find(">slow<"));
+    }
+
+    #[test]
     fn short_numbers() {
         let shown = [0.587, 1.0, 2.54, 10.0, 320_000.0, 1_500_000.0].map(short);
         assert_eq!(shown, ["0.59", "1", "2.5", "10", "320k", "1.5M"]);

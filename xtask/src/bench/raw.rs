@@ -1,4 +1,5 @@
-//! Every measurement as JSON, run by run.
+//! Every measurement as JSON, run by run; one line a model, so that files of
+//! different days compare line by line.
 
 use super::options::Options;
 use super::startup::Small;
@@ -27,7 +28,23 @@ pub fn json(results: &Results, options: &Options) -> String {
         "skipped": results.skipped,
         "failures": results.failures,
     });
-    format!("{report:#}\n")
+    lines(&report)
+}
+
+/// An object with one line for each member, and for each element of a member
+/// that is an array.
+fn lines(report: &Value) -> String {
+    let members = report.as_object().into_iter().flatten().map(|(key, value)| {
+        let shown = match value.as_array() {
+            Some(elements) if !elements.is_empty() => {
+                let elements: Vec<String> = elements.iter().map(Value::to_string).collect();
+                format!("[\n{}\n]", elements.join(",\n"))
+            }
+            _ => value.to_string(),
+        };
+        format!("{}: {shown}", Value::from(key.as_str()))
+    });
+    format!("{{\n{}\n}}\n", members.collect::<Vec<_>>().join(",\n"))
 }
 
 fn each<T>(items: &[T], show: impl Fn(&T) -> Value) -> Vec<Value> {
@@ -87,4 +104,28 @@ fn small(small: &Small) -> Value {
         "spin": steps,
         "our_seconds": small.our_seconds,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_the_same_json() {
+        let report = json!({ "a\"b": [{ "x": [1, 2] }, 3], "c": [], "d": { "e": null } });
+        let text = lines(&report);
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), report);
+        assert!(text.lines().any(|line| line == r#"{"x":[1,2]},"#), "{text}");
+    }
+
+    #[test]
+    fn every_run_is_in_it() {
+        let results = super::super::sample::results();
+        let options = super::super::options::parse(&[]).unwrap().unwrap();
+        let report: Value = serde_json::from_str(&json(&results, &options)).unwrap();
+        let contender = &report["models"][1]["contenders"][0];
+        assert_eq!(contender["contender"], "spin");
+        assert_eq!(contender["runs"][0]["wall_seconds"], 2.0);
+        assert_eq!(contender["preparation"]["spin_seconds"], 3.0);
+    }
 }

@@ -1,4 +1,4 @@
-//! The report: for the terminal and as docs/benchmarks.md, docs/benchmarks.svg.
+//! The report: for the terminal, and as `benchmarks.md`, `.svg` and `.json` in docs/.
 
 use super::options::Options;
 use super::table::Section;
@@ -24,7 +24,8 @@ impl Report {
     fn markdown(&self) -> String {
         let mut out = String::from("# Benchmarks: Supertrace and Spin\n\n");
         out += "Written by `cargo xtask bench --write`; do not edit. In every ratio, more than 1 \
-                means that Supertrace is better. Method, machine and every flag are at the end.\n\n\
+                means that Supertrace is better. Method, machine and every flag are at the end; \
+                [every run](benchmarks.json).\n\n\
                 ![States per second of Supertrace relative to Spin, and in absolute numbers, \
                 model by model](benchmarks.svg)\n\n";
         for section in &self.sections {
@@ -73,8 +74,8 @@ fn platform(results: &Results) -> String {
     let load = |load: Option<f64>| load.map_or("unknown".into(), |l| l.to_string());
     format!(
         "Machine: {}, {} cores, {} GiB of memory. Load average before the runs {}, after them {} \
-         (1 of that is the bench): other work slows all contenders, and CPU time is then the \
-         better measure.",
+         (1 of that is the bench, or more with all cores): other work slows all contenders, and \
+         CPU time is then the better measure.",
         machine::processor().unwrap_or("unknown processor".into()),
         machine::cores(),
         machine::memory_gib().map_or("unknown".into(), |g| g.to_string()),
@@ -147,6 +148,7 @@ pub fn write(report: &Report, results: &Results, options: &Options) -> Result<()
         let docs = machine::root().join("docs");
         put(&docs.join("benchmarks.md"), report.markdown())?;
         put(&docs.join("benchmarks.svg"), plot::svg(results))?;
+        put(&docs.join("benchmarks.json"), raw::json(results, options))?;
     }
     Ok(())
 }

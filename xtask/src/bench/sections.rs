@@ -304,3 +304,50 @@ fn sizes<'a>(m: &'a Measured, contender: &str) -> Option<&'a str> {
     let series = m.series.iter().find(|s| s.contender.name == contender)?;
     series.prepared.sizes.as_deref()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::sample;
+    use super::*;
+
+    #[test]
+    fn ratios_are_above_one_where_ours_is_better() {
+        let section = same_graph(&sample::results()).unwrap();
+        let ratios: Vec<&str> = section.table.rows.iter().map(|row| row[6].as_str()).collect();
+        assert_eq!(ratios, ["4.00", "1.00"]);
+        let expected = "geometric mean **2.00**, lowest 1.00 (slow), 2 models";
+        assert!(section.points[0].contains(expected), "{}", section.points[0]);
+    }
+
+    #[test]
+    fn compression_shows_speed_memory_and_bytes_per_state() {
+        let section = compression(&sample::results()).unwrap();
+        let row = section.table.rows[0].join(" ");
+        assert_eq!(row, "fast 2,000,000 500,000 2,000,000 4.00 64 MiB 16 MiB 4.00 8.0 33.6 8.4");
+        assert!(section.points[2].contains("median of the 2 models"), "{}", section.points[2]);
+    }
+
+    #[test]
+    fn time_to_verdict_includes_generation_and_compilation() {
+        let section = verdict(&sample::results()).unwrap();
+        assert_eq!(section.table.rows[0].last().map(String::as_str), Some("7.00"));
+    }
+
+    #[test]
+    fn a_part_without_measurements_is_left_out() {
+        let mut results = sample::results();
+        results.measured[0].series.retain(|s| s.contender.name != OURS_COMPRESS);
+        results.measured.truncate(1);
+        let titles: Vec<String> = all(&results).into_iter().map(|s| s.title).collect();
+        assert!(!titles.iter().any(|t| t.starts_with("Compression")), "{titles:?}");
+        assert_eq!(titles.len(), 5);
+    }
+
+    #[test]
+    fn every_table_is_rectangular() {
+        for section in all(&sample::results()) {
+            let width = section.table.headings.len();
+            assert!(section.table.rows.iter().all(|row| row.len() == width), "{}", section.title);
+        }
+    }
+}

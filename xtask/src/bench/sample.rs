@@ -1,0 +1,61 @@
+//! Made-up measurements for the tests of what is done with them.
+
+use super::contenders::{self, Contender, Graph, Tool};
+use super::models::Model;
+use super::process::Usage;
+use super::{Figures, Measured, Prepared, Results, Run, Series, Step};
+
+/// A model of two million states on which every contender ran once, for so
+/// many seconds as `wall` says.
+pub fn measured(name: &str, wall: impl Fn(&Contender) -> f64) -> Measured {
+    let model = Model {
+        name: name.into(),
+        source: "made up".into(),
+        path: "nowhere".into(),
+        states: Some(2_000_000),
+    };
+    let series = contenders::all(2).into_iter().map(|c| series(wall(&c), c)).collect();
+    Measured { model, series }
+}
+
+fn series(wall_seconds: f64, contender: Contender) -> Series {
+    let spin = contender.tool == Tool::Spin;
+    let states = if contender.graph == Graph::Full { 2_000_000 } else { 1_000_000 };
+    let figures = Figures {
+        states,
+        transitions: 3 * states,
+        depth: 10,
+        seconds: wall_seconds,
+        store_bytes_per_state: (!spin).then_some(8.0),
+    };
+    let usage = Usage {
+        wall_seconds,
+        cpu_seconds: Some(wall_seconds),
+        peak_bytes: Some(if spin { 64 << 20 } else { 16 << 20 }),
+    };
+    let steps = if spin { vec![Step { name: "spin", seconds: 3.0 }] } else { Vec::new() };
+    let prepared = Prepared {
+        program: "nothing".into(),
+        args: Vec::new(),
+        dir: "nowhere".into(),
+        sizes: spin.then(|| "-m1 -w2".into()),
+        steps,
+        read: |_| Err("nothing to read".into()),
+    };
+    Series { contender, prepared, runs: vec![Run { figures, usage }] }
+}
+
+/// On the first model ours takes a second and Spin four, on the second two
+/// seconds and Spin two.
+pub fn results() -> Results {
+    let seconds =
+        |spin: f64, ours: f64| move |c: &Contender| if c.tool == Tool::Spin { spin } else { ours };
+    Results {
+        contenders: contenders::all(2),
+        measured: vec![measured("fast", seconds(4.0, 1.0)), measured("slow", seconds(2.0, 2.0))],
+        startup: Vec::new(),
+        skipped: Vec::new(),
+        failures: Vec::new(),
+        load_before: None,
+    }
+}
