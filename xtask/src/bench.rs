@@ -90,6 +90,8 @@ struct Results {
     skipped: Vec<String>,
     failures: Vec<String>,
     load_before: Option<f64>,
+    /// What ours was built from, unless the binary was given.
+    commit: Option<String>,
 }
 
 pub fn main(args: &[String]) -> ExitCode {
@@ -126,6 +128,8 @@ fn measure(options: &Options, supertrace: &Path, scratch: &Path) -> Result<Resul
     for skipped in &skipped {
         eprintln!("skipped: {skipped}");
     }
+    // Now, not in the end: the work goes on meanwhile.
+    let commit = options.supertrace.is_none().then(machine::commit).flatten();
     let load_before = machine::load();
     machine::warn_if_busy(load_before);
 
@@ -138,7 +142,7 @@ fn measure(options: &Options, supertrace: &Path, scratch: &Path) -> Result<Resul
     failures.extend(measured.iter().filter_map(disagreement));
     measured.retain(|m| !m.series.is_empty() && disagreement(m).is_none());
     let startup = startup::measure(options, supertrace, scratch, &mut skipped, &mut failures);
-    Ok(Results { contenders, measured, startup, skipped, failures, load_before })
+    Ok(Results { contenders, measured, startup, skipped, failures, load_before, commit })
 }
 
 /// Generates and compiles once: this takes seconds and varies little.

@@ -20,7 +20,7 @@ pub fn json(results: &Results, options: &Options) -> String {
             "spin": machine::first_line("spin", "-V"),
             "gcc": machine::first_line("gcc", "--version"),
             "supertrace": env!("CARGO_PKG_VERSION"),
-            "commit": machine::commit(),
+            "commit": results.commit,
         },
         "contenders": each(&results.contenders, contender),
         "models": each(&results.measured, measured),

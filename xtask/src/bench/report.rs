@@ -37,7 +37,7 @@ impl Report {
 }
 
 fn method(results: &Results, options: &Options) -> String {
-    let mut points = vec![platform(results), versions()];
+    let mut points = vec![platform(results), versions(results)];
     points.push("Contenders, all with their flags:".into());
     for contender in &results.contenders {
         let commands: Vec<String> =
@@ -84,7 +84,7 @@ fn platform(results: &Results) -> String {
     )
 }
 
-fn versions() -> String {
+fn versions(results: &Results) -> String {
     let version = |tool: &str, flag: &str| {
         machine::first_line(tool, flag).unwrap_or(format!("no '{tool}' here"))
     };
@@ -93,7 +93,7 @@ fn versions() -> String {
         version("spin", "-V"),
         version("gcc", "--version"),
         env!("CARGO_PKG_VERSION"),
-        machine::commit().unwrap_or("unknown".into()),
+        results.commit.as_deref().unwrap_or("unknown"),
     )
 }
 

@@ -57,5 +57,6 @@ pub fn results() -> Results {
         skipped: Vec::new(),
         failures: Vec::new(),
         load_before: None,
+        commit: None,
     }
 }

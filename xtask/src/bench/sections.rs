@@ -3,7 +3,7 @@
 //! In every ratio, more than 1 means that ours is the better.
 
 use super::contenders::{
-    Graph, OURS, OURS_ALL, OURS_COMPRESS, OURS_DEFAULT, SPIN, SPIN_COLLAPSE, SPIN_POR,
+    Graph, OURS, OURS_ALL, OURS_COMPRESS, OURS_DEFAULT, SPIN, SPIN_COLLAPSE, SPIN_POR, Tool,
 };
 use super::startup::{LIMIT_SECONDS, Small};
 use super::summary::{Pair, Ratios, Side, median};
@@ -268,10 +268,12 @@ fn memory(results: &Results) -> Option<Section> {
     Some(Section { title: "Peak resident memory".into(), points, table: Table { headings, rows } })
 }
 
-/// Of any contender that searched the full graph: they agree on it.
+/// Of a contender that searched the full graph: they agree on it. Ours if
+/// there is one, because Spin rounds large numbers.
 fn full_side(m: &Measured) -> Option<Side> {
-    let series = m.series.iter().find(|s| s.contender.graph == Graph::Full)?;
-    m.side(series.contender.name)
+    let mut full = m.series.iter().filter(|s| s.contender.graph == Graph::Full);
+    let ours = full.clone().find(|s| s.contender.tool == Tool::Supertrace);
+    m.side(ours.or(full.next())?.contender.name)
 }
 
 /// The list of models, and the sizes that were chosen for Spin's verifiers.
