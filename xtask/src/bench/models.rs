@@ -117,10 +117,13 @@ impl Listed {
     fn locate(&self, corpus: &Path, scratch: &Path) -> Result<Model, String> {
         let file = format!("{}.pml", self.name);
         let (path, source) = match self.source {
-            Source::Corpus => (present(corpus.join(file))?, "corpus"),
-            Source::Large => (present(corpus.join("large").join(file))?, "corpus, large"),
+            Source::Corpus => (present(corpus, &file, "the corpus")?, "corpus"),
+            Source::Large => {
+                (present(&corpus.join("large"), &file, "the corpus")?, "corpus, large")
+            }
             Source::Dtp => {
-                let original = present(Path::new(SPIN_EXAMPLES).join("dtp.pml"))?;
+                let examples = Path::new(SPIN_EXAMPLES);
+                let original = present(examples, "dtp.pml", "Spin's examples (Debian's package)")?;
                 let path = scratch.join(file);
                 enlarge_channels(&original, &path)?;
                 (path, "Spin's `dtp.pml`, channels `[4]`")
@@ -130,11 +133,13 @@ impl Listed {
     }
 }
 
-fn present(path: PathBuf) -> Result<PathBuf, String> {
+/// Names the place by what it is: the report is not of this machine alone.
+fn present(dir: &Path, file: &str, place: &str) -> Result<PathBuf, String> {
+    let path = dir.join(file);
     if path.is_file() {
         std::path::absolute(&path).map_err(|e| e.to_string())
     } else {
-        Err(format!("'{}' is not there", path.display()))
+        Err(format!("'{file}' is not in {place}"))
     }
 }
 
@@ -147,7 +152,10 @@ fn enlarge_channels(from: &Path, to: &Path) -> Result<(), String> {
 
 /// A model that is a file of the user.
 fn given(path: &Path) -> Result<Model, String> {
-    let path = present(path.into()).map_err(|e| format!("{e}, and no model of the list"))?;
+    if !path.is_file() {
+        return Err(format!("'{}' is neither a file nor a model of the list", path.display()));
+    }
+    let path = std::path::absolute(path).map_err(|e| e.to_string())?;
     let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     Ok(Model { name, source: "given".into(), path, states: None })
 }
@@ -169,6 +177,6 @@ mod tests {
     fn a_missing_model_is_named() {
         let nowhere = Path::new("nowhere");
         let found = LIST[0].locate(nowhere, nowhere).map(|m| m.name);
-        assert!(found.is_err_and(|e| e.contains(LIST[0].name)));
+        assert_eq!(found, Err("'adding.2.pml' is not in the corpus".into()));
     }
 }

@@ -10,6 +10,8 @@ use std::process::Command;
 
 /// The smallest model, to find out which options the binary knows.
 const TINY: &str = "init { skip }\n";
+/// The exit code for flags that are not understood.
+const BAD_USAGE: i32 = 2;
 
 /// The binary to measure: the one that was asked for, or a fresh build.
 pub fn build(options: &Options) -> Result<PathBuf, String> {
@@ -31,20 +33,15 @@ pub fn build(options: &Options) -> Result<PathBuf, String> {
     Ok(target.join("release/supertrace"))
 }
 
-/// Why the binary does not run with these flags, if it does not.
+/// Why the binary refuses these flags, if it does. Any other failure is not
+/// for this place: it will show, and count as one, when models are searched.
 pub fn obstacle(supertrace: &Path, flags: &[String], scratch: &Path) -> Option<String> {
     let model = scratch.join("tiny.pml");
-    if let Err(e) = std::fs::write(&model, TINY) {
-        return Some(format!("cannot write '{}': {e}", model.display()));
-    }
-    match Command::new(supertrace).arg("check").arg(&model).args(flags).output() {
-        Err(e) => Some(format!("cannot run '{}': {e}", supertrace.display())),
-        Ok(output) if output.status.code() == Some(0) => None,
-        Ok(output) => {
-            let text = String::from_utf8_lossy(&output.stderr).into_owned();
-            Some(text.lines().next().unwrap_or("it fails on the smallest model").to_string())
-        }
-    }
+    std::fs::write(&model, TINY).ok()?;
+    let output = Command::new(supertrace).arg("check").arg(&model).args(flags).output().ok()?;
+    let refused = output.status.code() == Some(BAD_USAGE);
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    refused.then(|| text.lines().next().unwrap_or("refused").to_string())
 }
 
 pub fn prepare(contender: &Contender, model: &Model, supertrace: &Path, dir: &Path) -> Prepared {
