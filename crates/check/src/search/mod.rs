@@ -91,7 +91,8 @@ pub fn check(make: &Maker, options: &Options) -> Outcome {
     }
     let mut frontier = start(make, &run, &store);
     search(make, &run, &store, &mut frontier);
-    if !run.is_paused() && !(run.is_full() && compress != Compress::Off) {
+    let fold = run.is_paused() || (run.is_full() && compress != Compress::Off);
+    if !fold {
         let mut model = make();
         let found = run.take_found().into_iter();
         let found = found.map(|w| path::found(&mut *model, &store, w)).collect();

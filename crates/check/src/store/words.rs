@@ -66,7 +66,7 @@ fn hash<const K: usize>(row: &[u64; K]) -> u64 {
 impl<const K: usize> Words<K> {
     pub fn new(budget: &Arc<Budget>) -> Option<Words<K>> {
         let row = K as u64 * 8;
-        let most = (budget.limit() / row).min(1 << NUMBER_BITS).max(CHUNK);
+        let most = (budget.limit() / row).clamp(CHUNK, 1 << NUMBER_BITS);
         Some(Words {
             table: Table::new(budget, GROWTH)?,
             rows: Mapping::new(usize::try_from(most * row).ok()?)?,
