@@ -113,7 +113,7 @@ impl Expect {
 /// All Promela models of the repository.
 pub fn models() -> Vec<PathBuf> {
     let mut out = Vec::new();
-    let mut dirs = vec![root().join("models/promela")];
+    let mut dirs = vec![root().join("models")];
     while let Some(dir) = dirs.pop() {
         for entry in std::fs::read_dir(&dir).expect("a readable directory") {
             let path = entry.expect("a readable entry").path();
