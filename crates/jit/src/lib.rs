@@ -13,6 +13,7 @@
 mod code;
 mod emit;
 mod facts;
+mod functions;
 mod native;
 mod resume;
 mod runtime;

@@ -144,7 +144,7 @@ impl Context {
             self.stride = needed.next_multiple_of(64);
             self.buffers.resize(self.stride * (MAX_FRAMES + 1), 0);
         }
-        self.buffers[..state.len()].copy_from_slice(state);
+        copy(&mut self.buffers, state);
         self.len = state.len();
         self.reached_at = self.reached.as_mut_ptr();
         (self.timeout, self.handed, self.stopped, self.depth) = (0, 0, false, 0);
@@ -155,12 +155,14 @@ impl Context {
         self.buffers[depth * self.stride..].as_mut_ptr()
     }
 
+    #[inline(always)]
     fn step(&mut self, pid: u32, action: u32) {
         self.steps[self.depth] = Step { process: pid as u8, action: ActionIdx(action) };
         self.reached[action as usize] = true;
     }
 
     /// Calls the sink. A panic may not cross native code, so it waits.
+    #[inline(always)]
     fn tell(
         &mut self,
         what: impl FnOnce(&mut dyn Sink, &[Step]) -> Flow,
@@ -181,6 +183,7 @@ impl Context {
 
     /// # Safety
     /// `state` must be valid for `len` bytes.
+    #[inline(always)]
     unsafe fn hand_out(&mut self, state: *const u8, len: usize, n_steps: usize) -> Status {
         self.handed += 1;
         // SAFETY: the caller's promise; the sink does not change buffers.
@@ -193,13 +196,18 @@ impl Context {
     /// # Safety
     /// `state` must be valid for `self.len` bytes.
     unsafe fn repeats(&self, state: *const u8, pid: u32) -> bool {
-        // SAFETY: the caller's promise.
-        let state = unsafe { std::slice::from_raw_parts(state, self.len) };
         let at = self.procs[pid as usize].at as usize;
-        (1..=self.depth).filter(|&d| self.frames[d].only == Some(pid)).any(|d| {
-            let frame = &self.buffers[d * self.stride..][..self.len];
-            frame[at + 1] == state[at + 1] && frame == state
-        })
+        for depth in (1..=self.depth).rev() {
+            if self.frames[depth].only == Some(pid) {
+                // SAFETY: the caller's promise.
+                let state = unsafe { std::slice::from_raw_parts(state, self.len) };
+                let frame = &self.buffers[depth * self.stride..][..self.len];
+                if frame[at + 1] == state[at + 1] && frame == state {
+                    return true;
+                }
+            }
+        }
+        false
     }
 
     fn tick(&mut self) -> Status {
@@ -217,6 +225,7 @@ impl Context {
     ///
     /// # Safety
     /// `state` must be valid for `self.len` bytes.
+    #[inline(always)]
     unsafe fn entry(&self, state: *const u8, pid: u32) -> Option<usize> {
         let process = &self.procs[pid as usize];
         // SAFETY: the process lies inside the state, so its location does.
@@ -228,6 +237,7 @@ impl Context {
         (location < process.locations).then_some((process.table + location) as usize)
     }
 
+    #[inline(always)]
     fn tables(&self) -> &Tables {
         // SAFETY: the tables belong to the code, which `Native` borrows.
         unsafe { &*self.tables }
@@ -235,6 +245,7 @@ impl Context {
 
     /// # Safety
     /// `state` must be valid for `self.len` bytes.
+    #[inline(always)]
     unsafe fn moves(&self, state: *const u8, pid: u32) -> Option<LocationFn> {
         // SAFETY: the caller's promise.
         match unsafe { self.entry(state, pid) } {
@@ -247,6 +258,7 @@ impl Context {
     ///
     /// # Safety
     /// `state` must be valid for `self.len` bytes.
+    #[inline(always)]
     unsafe fn waits(&self, state: *const u8, pid: u32) -> u64 {
         // SAFETY: the caller's promise.
         let entry = unsafe { self.entry(state, pid) };
@@ -257,6 +269,7 @@ impl Context {
     ///
     /// # Safety
     /// `state` must be valid for `self.len` bytes.
+    #[inline(always)]
     unsafe fn receives(
         &self,
         state: *const u8,
@@ -277,6 +290,7 @@ impl Context {
     ///
     /// # Safety
     /// `state` must be valid for `self.len` bytes.
+    #[inline(always)]
     unsafe fn push(&mut self, state: *const u8, pid: u32, only: Option<u32>) -> Outer {
         let outer = Outer { timeout: self.timeout, waiting: self.waiting };
         self.depth += 1;
@@ -287,6 +301,7 @@ impl Context {
         outer
     }
 
+    #[inline(always)]
     fn pop(&mut self, outer: Outer) {
         (self.timeout, self.waiting) = (outer.timeout, outer.waiting);
         self.depth -= 1;
@@ -298,6 +313,22 @@ impl Context {
         // SAFETY: buffer 0 holds the state.
         let waits = (0..self.n_procs).map(|pid| unsafe { self.waits(state, pid) });
         self.waiting = waits.fold(0, |all, waits| all | waits);
+    }
+}
+
+/// Copies a state to the front of `to`. States are short, and a call of
+/// `memcpy` would take longer than to copy them.
+#[inline]
+fn copy(to: &mut [u8], state: &[u8]) {
+    let to = &mut to[..state.len()];
+    let (Some(last), Some(to_last)) = (state.last_chunk::<16>(), to.last_chunk_mut::<16>()) else {
+        return to.copy_from_slice(state);
+    };
+    *to_last = *last;
+    let mut at = 0;
+    while at + 16 < state.len() {
+        to[at..at + 16].copy_from_slice(&state[at..at + 16]);
+        at += 16;
     }
 }
 

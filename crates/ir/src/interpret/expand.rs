@@ -13,6 +13,7 @@ use crate::layout::{Layout, Shape};
 use crate::model::{Flow, Model, Sink, Step};
 use crate::source::Span;
 use crate::system::{Action, ActionIdx, Op, Proc, Space, System};
+use std::fmt::Write;
 
 /// An atomic sequence longer than this is taken for endless.
 const MAX_ATOMIC_STEPS: usize = 1_000_000;
@@ -413,23 +414,27 @@ pub fn deadlock(
     state: &[u8],
     procs: impl Iterator<Item = usize>,
 ) -> Option<Fault> {
-    let mut stuck = Vec::new();
-    let mut span = None;
+    // In some models this is called often: one string, and none if all is well.
+    let mut stuck = String::new();
+    let (mut n_stuck, mut span) = (0, None);
     for (pid, at) in procs.enumerate() {
         let proc = system.proc(layout.proc_type(state, at));
         let location = &proc.locations[layout.location(state, at) as usize];
         if !location.end {
             let action = location.actions.first().map(|a| system.action(*a));
             span = span.or(action.map(|a| a.span));
-            stuck.push(format!("{} ({pid})", proc.name));
+            stuck.push_str(if n_stuck == 0 { "invalid end state: " } else { ", " });
+            // Writing to a string does not fail.
+            let _ = write!(stuck, "{} ({pid})", proc.name);
+            n_stuck += 1;
         }
     }
-    if stuck.is_empty() {
+    if n_stuck == 0 {
         return None;
     }
-    let verb = if stuck.len() == 1 { "is" } else { "are" };
-    let message = format!("invalid end state: {} {verb} stuck", stuck.join(", "));
-    Some(Fault { kind: FaultKind::Deadlock, message, span: span.unwrap_or(Span::NONE) })
+    stuck.push_str(if n_stuck == 1 { " is stuck" } else { " are stuck" });
+    let span = span.unwrap_or(Span::NONE);
+    Some(Fault { kind: FaultKind::Deadlock, message: stuck, span })
 }
 
 /// A statement's text without line breaks and runs of spaces.
