@@ -97,6 +97,10 @@ pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
     if code.is_native {
         let isa = host_isa()?;
         let functions = Functions::compile(&facts, &*isa)?;
+        if functions.code.is_empty() {
+            code.is_native = false;
+            return Ok(code);
+        }
         let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
         let start = place(&mut module, &functions)?;
         code.looks_up_channels = functions.looks_up_channels;

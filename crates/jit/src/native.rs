@@ -36,9 +36,8 @@ unsafe impl Send for Native<'_> {}
 impl<'s> Native<'s> {
     /// `system` and `layout` must be those that `code` was made from.
     pub fn new(code: &'s Code, system: &'s System, layout: &'s Layout) -> Native<'s> {
-        let n_actions = system.actions.len();
-        assert_eq!(code.n_actions, n_actions, "code of another system");
-        let mut context = Context::new(&code.tables, n_actions, layout.wide_locations);
+        assert_eq!(code.n_actions, system.actions.len(), "code of another system");
+        let mut context = Context::new(system, &code.tables, layout.wide_locations);
         for (id, q) in layout.global_queues.iter().enumerate().take(context.queues.len()) {
             let class = code.class_of[q.chan.idx()];
             context.queues[id] = queue(q.offset, class, layout.chans[q.chan.idx()].capacity);
@@ -105,7 +104,7 @@ impl<'s> Native<'s> {
 
     /// Expands natively; `None` if native code gave up.
     fn try_expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Option<Flow> {
-        self.context().handed = 0;
+        (self.context().successors, self.context().faults) = (0, 0);
         if !self.code.is_native || !self.load(state) {
             return None;
         }
@@ -147,7 +146,7 @@ impl<'s> Native<'s> {
     }
 
     fn interpret(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        let seen = self.context().handed;
+        let seen = self.context().successors + self.context().faults;
         let flow = self.interpreter.expand(state, &mut Resume { seen, sink });
         // SAFETY: as in `context`, which would borrow the interpreter too.
         let reached = unsafe { &mut (*self.context).reached };

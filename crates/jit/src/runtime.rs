@@ -9,8 +9,10 @@
 //! Invariant: while native code runs, nobody holds a reference to the context;
 //! each callback makes one of the pointer for as long as it does not call back.
 
+use ir::interpret::failed_assertion;
 use ir::model::{Flow, Sink, Step};
-use ir::system::{ActionIdx, ChanIdx};
+use ir::source::Span;
+use ir::system::{ActionIdx, ChanIdx, System};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -95,8 +97,12 @@ pub struct Context {
     pub queues: [Queue; 256],
     pub tables: *const Tables,
     pub sink: Option<*mut (dyn Sink + 'static)>,
-    /// Events that the sink has got in this expansion.
-    pub handed: u64,
+    /// Successors that the sink has got in this expansion, and faults.
+    pub successors: u64,
+    pub faults: u64,
+    /// An assertion that the current action has found not to hold: the first.
+    pub failure: Option<Span>,
+    pub system: *const System,
     pub stopped: bool,
     pub panic: Option<Box<dyn Any + Send>>,
     pub reached: Vec<bool>,
@@ -111,7 +117,8 @@ pub struct Context {
 }
 
 impl Context {
-    pub fn new(tables: &Tables, n_actions: usize, wide_locations: bool) -> Context {
+    /// The system and the tables must outlive the context.
+    pub fn new(system: &System, tables: &Tables, wide_locations: bool) -> Context {
         Context {
             timeout: 0,
             n_procs: 0,
@@ -123,10 +130,13 @@ impl Context {
             queues: [Queue::default(); 256],
             tables,
             sink: None,
-            handed: 0,
+            successors: 0,
+            faults: 0,
+            failure: None,
+            system,
             stopped: false,
             panic: None,
-            reached: vec![false; n_actions],
+            reached: vec![false; system.actions.len()],
             buffers: Vec::new(),
             stride: 0,
             wide_locations,
@@ -147,7 +157,7 @@ impl Context {
         copy(&mut self.buffers, state);
         self.len = state.len();
         self.reached_at = self.reached.as_mut_ptr();
-        (self.timeout, self.handed, self.stopped, self.depth) = (0, 0, false, 0);
+        (self.timeout, self.stopped, self.depth, self.failure) = (0, false, 0, None);
     }
 
     /// The state of a frame; may be read for its length and `SLACK` bytes more.
@@ -155,10 +165,25 @@ impl Context {
         self.buffers[depth * self.stride..].as_mut_ptr()
     }
 
+    /// An action has run. Before what follows it the sink is told of an
+    /// assertion that does not hold.
     #[inline(always)]
-    fn step(&mut self, pid: u32, action: u32) {
+    fn step(&mut self, pid: u32, action: u32) -> Status {
         self.steps[self.depth] = Step { process: pid as u8, action: ActionIdx(action) };
         self.reached[action as usize] = true;
+        match self.failure {
+            None => STILL,
+            Some(span) => self.report(span),
+        }
+    }
+
+    #[cold]
+    fn report(&mut self, span: Span) -> Status {
+        self.failure = None;
+        self.faults += 1;
+        // SAFETY: `Native` borrows the system for as long as it lives.
+        let fault = failed_assertion(unsafe { &*self.system }, span);
+        self.tell(|sink, steps| sink.fault(fault, steps), self.depth + 1)
     }
 
     /// Calls the sink. A panic may not cross native code, so it waits.
@@ -185,7 +210,7 @@ impl Context {
     /// `state` must be valid for `len` bytes.
     #[inline(always)]
     unsafe fn hand_out(&mut self, state: *const u8, len: usize, n_steps: usize) -> Status {
-        self.handed += 1;
+        self.successors += 1;
         // SAFETY: the caller's promise; the sink does not change buffers.
         let state = unsafe { std::slice::from_raw_parts(state, len) };
         self.tell(|sink, steps| sink.successor(state, steps), n_steps)
@@ -378,8 +403,10 @@ pub unsafe extern "C" fn successor(
     // has filled; it holds no references.
     unsafe {
         let context = &mut *context;
-        context.step(pid, action);
-        context.hand_out(out, context.len, context.depth + 1)
+        match context.step(pid, action) {
+            STILL => context.hand_out(out, context.len, context.depth + 1),
+            unwind => unwind,
+        }
     }
 }
 
@@ -394,8 +421,10 @@ pub unsafe extern "C" fn ended(
     // SAFETY: as in `successor`; the state was longer before.
     unsafe {
         let context = &mut *context;
-        context.step(pid, action);
-        context.hand_out(out, len, context.depth + 1)
+        match context.step(pid, action) {
+            STILL => context.hand_out(out, len, context.depth + 1),
+            unwind => unwind,
+        }
     }
 }
 
@@ -409,17 +438,19 @@ pub unsafe extern "C" fn atomic(
     // SAFETY: native code passes the context it was given and the buffer it
     // has filled. References to the context end before native code is called.
     unsafe {
-        let (function, next, handed, outer) = {
+        let (function, next, successors, outer) = {
             let context = &mut *context;
-            context.step(pid, action);
-            if context.tick() == UNWIND || context.depth + 1 >= MAX_FRAMES {
+            if context.step(pid, action) == UNWIND || context.tick() == UNWIND {
+                return UNWIND;
+            }
+            if context.depth + 1 >= MAX_FRAMES {
                 return UNWIND;
             }
             if context.repeats(out, pid) {
                 return STILL;
             }
             let outer = context.push(out, pid, Some(pid));
-            (context.moves(out, pid), out.add(context.stride), context.handed, outer)
+            (context.moves(out, pid), out.add(context.stride), context.successors, outer)
         };
         let at = (&*context).procs[pid as usize].at as usize;
         let mut status = function.map_or(STILL, |f| f(context, out, next, at, pid, 0));
@@ -429,7 +460,7 @@ pub unsafe extern "C" fn atomic(
             status = context.hand_out(out, context.len, context.depth);
         }
         context.pop(outer);
-        if status & UNWIND != 0 || (context.depth == 0 && context.handed == handed) {
+        if status & UNWIND != 0 || (context.depth == 0 && context.successors == successors) {
             // Nothing was handed out: the interpreter says what is wrong.
             return UNWIND;
         }
@@ -447,8 +478,8 @@ pub unsafe extern "C" fn handshake(
 ) -> Status {
     // SAFETY: as in `atomic`.
     unsafe {
-        (*context).step(pid, action);
-        if (*context).depth + 1 >= MAX_FRAMES {
+        let told = (&mut *context).step(pid, action);
+        if told == UNWIND || (*context).depth + 1 >= MAX_FRAMES {
             return UNWIND;
         }
         let outer = (&mut *context).push(out, pid, None);
@@ -464,6 +495,13 @@ pub unsafe extern "C" fn handshake(
         (&mut *context).pop(outer);
         status
     }
+}
+
+/// An assertion does not hold; the action goes on.
+pub unsafe extern "C" fn failed(context: *mut Context, file: u32, start: u32, end: u32) {
+    // SAFETY: native code passes the context it was given.
+    let context = unsafe { &mut *context };
+    context.failure.get_or_insert(Span { file, start, end });
 }
 
 /// Moves `len` bytes; the ranges may overlap.

@@ -5,6 +5,7 @@ use super::machine::{Eval, Event, MAX_CHANNELS, MAX_PROCESSES, Machine};
 use crate::fault::{Fault, FaultKind};
 use crate::layout::QueueLayout;
 use crate::scalar::{Kind, Scalar};
+use crate::source::Span;
 use crate::system::{Block, Expr, Field, Init, Node, Op, Proc, ProcIdx, Receive, Space, System};
 
 /// A `d_step` that runs longer than this is taken for endless.
@@ -61,9 +62,8 @@ impl Machine<'_> {
             Op::Receive(receive) => return self.receive(receive),
             Op::Assert(expr) => {
                 if self.eval(expr)? == 0 {
-                    let text = one_line(self.system.sources.text(self.span));
-                    let message = format!("assertion does not hold: {text}");
-                    self.fail(FaultKind::Assertion, message);
+                    let fault = failed_assertion(self.system, self.span);
+                    self.failure.get_or_insert_with(|| Box::new(fault));
                 }
             }
             Op::Print { format, args } => self.print(format, args)?,
@@ -391,6 +391,12 @@ impl Machine<'_> {
         }
         Ok(true)
     }
+}
+
+/// What is reported for an assertion that does not hold.
+pub fn failed_assertion(system: &System, span: Span) -> Fault {
+    let message = format!("assertion does not hold: {}", one_line(system.sources.text(span)));
+    Fault { kind: FaultKind::Assertion, message, span }
 }
 
 /// What a `printf` prints: `%d %c %x %o %u %e` and the usual escapes.

@@ -7,6 +7,7 @@ mod expand;
 mod machine;
 mod walk;
 
+pub use execute::failed_assertion;
 pub use expand::{Interpreter, deadlock};
 pub use machine::{MAX_CHANNELS, MAX_PROCESSES};
 pub use walk::{Taken, Walk};

@@ -6,6 +6,7 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I32;
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
 use ir::scalar::Repr;
+use ir::source::Span;
 use ir::system::{Action, ActionIdx, Expr, Op};
 
 /// Which kinds of channels the action may have sent to.
@@ -31,7 +32,7 @@ impl Emitter<'_, '_> {
         let Some((first, rest)) = action.ops.split_first() else {
             return self.jump(self.give_up);
         };
-        self.action = idx;
+        (self.action, self.span) = (idx, action.span);
         self.rest_is_harmless = rest.iter().all(is_harmless);
         if let Op::Exit = first {
             return self.exit(idx, action, next);
@@ -42,9 +43,7 @@ impl Emitter<'_, '_> {
         self.copy();
         for op in rest {
             match op {
-                Op::Skip | Op::Assign(..) | Op::Assert(_) | Op::Print { .. } => {
-                    self.op(op, self.give_up)
-                }
+                Op::Skip | Op::Assign(..) | Op::Print { .. } => self.op(op, self.give_up),
                 // What would block is passed over; nobody makes that.
                 _ => self.give_up(),
             }
@@ -93,8 +92,15 @@ impl Emitter<'_, '_> {
                 self.each_channel(&receive.chan, |e, target| e.receive(receive, target, blocked));
             }
             Op::Assert(expr) => {
-                let holds = self.b.create_block();
-                self.branch(expr, holds, self.give_up);
+                let (fails, holds) = (self.b.create_block(), self.b.create_block());
+                self.b.set_cold_block(fails);
+                self.branch(expr, holds, fails);
+                self.enter(fails);
+                let Span { file, start, end } = self.span;
+                let [file, start, end] = [file, start, end].map(|n| self.int(n as i64));
+                let function = runtime::failed as *const () as usize;
+                self.call(function, &[self.context, file, start, end], false);
+                self.jump(holds);
                 self.enter(holds);
             }
             // Arguments are evaluated for their faults.

@@ -52,7 +52,8 @@ impl Emitter<'_, '_> {
             }
             match node {
                 Node::Done => self.jump(done),
-                Node::Do { op, next, .. } => {
+                Node::Do { op, next, span } => {
+                    self.span = *span;
                     self.node_op(op, self.give_up);
                     self.jump(at(*next));
                 }
@@ -66,7 +67,8 @@ impl Emitter<'_, '_> {
     fn select(&mut self, block: &Block, options: &[u32], at: &dyn Fn(u32) -> clif::Block) {
         for option in options {
             match &block.nodes[*option as usize] {
-                Node::Do { op, next, .. } => {
+                Node::Do { op, next, span } => {
+                    self.span = *span;
                     let otherwise = self.b.create_block();
                     self.node_op(op, otherwise);
                     self.jump(at(*next));

@@ -23,6 +23,7 @@ use cranelift_codegen::ir::types::{I8X16, I32, I64};
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlags, Signature, Value};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
+use ir::source::Span;
 use ir::system::{ActionIdx, LocIdx, ProcIdx};
 
 /// Bytes that are copied without a loop.
@@ -68,6 +69,8 @@ pub struct Emitter<'a, 's> {
     sends: Sends,
     /// The action that is tried.
     action: ActionIdx,
+    /// The statement, for assertions.
+    span: Span,
     /// Its operations after the first cannot go wrong.
     rest_is_harmless: bool,
     /// Inside a `d_step`.
@@ -117,6 +120,7 @@ pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, r
         handshake,
         sends: Sends::default(),
         action: ActionIdx(0),
+        span: Span::NONE,
         rest_is_harmless: false,
         in_block: false,
         looks_up_channels: false,

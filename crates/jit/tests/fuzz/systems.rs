@@ -54,7 +54,28 @@ pub fn system(r: &mut Random) -> System {
         system.start.push(Start { proc, priority: 1 });
     }
     system.uses.priority = r.chance(1);
+    number_spans(&mut system);
     system
+}
+
+/// Gives each statement a span of its own, so that faults tell where they are.
+fn number_spans(system: &mut System) {
+    let file = system.sources.add("random", "x ".repeat(1000));
+    let mut at = 0;
+    let mut number = |span: &mut Span| {
+        at = (at + 1) % 1000;
+        *span = Span { file, start: at, end: 2 * at };
+    };
+    for action in &mut system.actions {
+        number(&mut action.span);
+        if let Some(Op::Block(block)) = action.ops.first_mut() {
+            for node in &mut block.nodes {
+                if let Node::Do { span, .. } | Node::Select { span, .. } = node {
+                    number(span);
+                }
+            }
+        }
+    }
 }
 
 fn chans(r: &mut Random) -> Vec<Chan> {
