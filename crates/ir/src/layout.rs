@@ -13,7 +13,7 @@
 
 use crate::system::{Chan, ChanIdx, Frame, Init, ProcIdx, System};
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// Bytes in front that do not count for equality.
     pub hidden: usize,
@@ -33,7 +33,7 @@ pub struct Layout {
     pub chans: Vec<ChanLayout>,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProcLayout {
     /// Bytes of a process with its channels.
     pub size: usize,
@@ -43,13 +43,13 @@ pub struct ProcLayout {
 }
 
 /// A channel at a fixed place in the globals' part or in a process.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct QueueLayout {
     pub offset: usize,
     pub chan: ChanIdx,
 }
 
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChanLayout {
     pub len_size: usize,
     pub field_offsets: Vec<usize>,

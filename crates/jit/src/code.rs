@@ -52,6 +52,8 @@ pub struct Code {
     /// There is code; otherwise all is interpreted.
     pub(crate) is_native: bool,
     pub(crate) n_actions: usize,
+    /// Where the code looks for things in a state.
+    pub(crate) layout: Layout,
     module: Option<JITModule>,
 }
 
@@ -92,6 +94,7 @@ pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
         rendezvous: facts.rendezvous,
         is_native: facts.worth_compiling(),
         n_actions: system.actions.len(),
+        layout: layout.clone(),
         module: None,
     };
     if code.is_native {

@@ -4,6 +4,7 @@
 //! Invariant: everything here holds in all states that can be reached, so
 //! code may rely on it without a check.
 
+use ir::interpret::MAX_PROCESSES;
 use ir::layout::Layout;
 use ir::scalar::Repr;
 use ir::system::{
@@ -53,7 +54,8 @@ impl<'s> Facts<'s> {
     pub fn new(system: &'s System, layout: &'s Layout) -> Facts<'s> {
         let writes = Writes::of(system);
         let locals = system.procs.iter().zip(&writes.locals);
-        let fixed_len = (!writes.runs).then(|| {
+        let fixed = !writes.runs && system.start.len() <= MAX_PROCESSES;
+        let fixed_len = fixed.then(|| {
             let size = |start: &Start| layout.procs[start.proc.idx()].size;
             layout.procs_at + system.start.iter().map(size).sum::<usize>()
         });

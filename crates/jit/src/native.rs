@@ -34,9 +34,14 @@ pub struct Native<'s> {
 unsafe impl Send for Native<'_> {}
 
 impl<'s> Native<'s> {
-    /// `system` and `layout` must be those that `code` was made from.
+    /// `system` and `layout` must be those that `code` was made from. That the
+    /// layout is the same is checked, as code for another one would reach
+    /// beyond states.
     pub fn new(code: &'s Code, system: &'s System, layout: &'s Layout) -> Native<'s> {
-        assert_eq!(code.n_actions, system.actions.len(), "code of another system");
+        assert!(
+            code.n_actions == system.actions.len() && code.layout == *layout,
+            "code of another system"
+        );
         let mut context = Context::new(system, &code.tables, layout.wide_locations);
         for (id, q) in layout.global_queues.iter().enumerate().take(context.queues.len()) {
             let class = code.class_of[q.chan.idx()];
@@ -82,6 +87,9 @@ impl<'s> Native<'s> {
         }
         let mut at = layout.procs_at;
         let mut n_queues = layout.global_queues.len();
+        if n_queues > context.queues.len() {
+            return false;
+        }
         for pid in 0..n_procs as usize {
             let Some(&ty) = state.get(at) else { return false };
             let Some(proc) = layout.procs.get(ty as usize) else { return false };
