@@ -257,9 +257,12 @@ impl<'s> Machine<'s> {
     fn is_provided(&mut self, pid: usize) -> Eval<bool> {
         let system = self.system;
         let at = self.shape.procs[pid];
-        match &system.proc(self.layout.proc_type(&self.state, at)).provided {
+        let proc = system.proc(self.layout.proc_type(&self.state, at));
+        match &proc.provided {
             None => Ok(true),
             Some(clause) => {
+                // No statement is being executed: a fault is the process's.
+                self.span = proc.span;
                 let (old_pid, old_at) = (self.pid, self.at);
                 self.enter(pid);
                 let value = self.eval(clause);
