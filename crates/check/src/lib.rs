@@ -2,6 +2,7 @@
 //!
 //! This crate sees a `Model` and nothing behind it: no language, no engine.
 
+mod bytes;
 mod memory;
 pub mod outcome;
 pub mod search;

@@ -11,6 +11,7 @@ use ir::model::{Model, Step};
 use ir::reduce;
 use ir::system::System;
 use ir::trace::{self, Replayed, Trace};
+use jit::{Compiling, Tiered};
 use report::check::{CheckReport, Context};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -110,16 +111,6 @@ fn interrupt() -> &'static AtomicBool {
 
 fn search(system: &System, args: &CheckArgs) -> Outcome {
     let layout = Layout::new(system);
-    let code = match args.engine {
-        Engine::Jit => jit::compile(system, &layout).ok(),
-        Engine::Interpret => None,
-    };
-    let make = || -> Box<dyn Model + '_> {
-        match &code {
-            Some(code) => Box::new(jit::Native::new(code, system, &layout)),
-            None => Box::new(Interpreter::new(system, &layout)),
-        }
-    };
     let memory = args.memory.unwrap_or_else(units::default_memory);
     let interrupt = interrupt();
     let with_progress = progress::wanted(args.quiet);
@@ -144,7 +135,19 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
         interrupt,
         progress: with_progress.then_some(&progress::show),
     };
-    check::check(&make, &options)
+    if args.engine == Engine::Interpret {
+        let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
+        return check::check(&make, &options);
+    }
+    // Native code is made while the interpreter begins.
+    let compiling = Compiling::new();
+    std::thread::scope(|scope| {
+        scope.spawn(|| compiling.run(system, &layout));
+        let make = || -> Box<dyn Model + '_> { Box::new(Tiered::new(&compiling, system, &layout)) };
+        let outcome = check::check(&make, &options);
+        compiling.cancel();
+        outcome
+    })
 }
 
 fn compress(args: &CheckArgs) -> Compress {

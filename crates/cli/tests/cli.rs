@@ -107,7 +107,7 @@ fn limits_hold_and_are_named() {
         assert_eq!(memory["stopped_by"], "memory");
         assert!(memory["memory_bytes"].as_u64().expect("a number") <= 3 << 20, "{search}");
         assert!(memory["states"].as_u64().expect("a number") > 10_000, "{search}");
-        let args = ["check", model, "--json", "--time", "30ms", "--search", search];
+        let args = ["check", model, "--json", "--time", "2ms", "--search", search];
         let (time, code) = json(&args);
         assert_eq!((time["verdict"].as_str(), code), (Some("incomplete"), 3), "{search}");
         assert_eq!(time["stopped_by"], "time");

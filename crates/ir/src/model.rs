@@ -1,6 +1,6 @@
 //! `Model`: what can be checked. Anything with states, successors and faults.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::system::ActionIdx;
 
 /// One action of one process.
@@ -26,6 +26,12 @@ pub trait Sink {
     /// the successor follows as if nothing had happened.
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow;
 
+    /// Whether faults of this kind matter. A model may leave out those that do
+    /// not, unless the step that has one leads nowhere else.
+    fn wants(&self, _kind: FaultKind) -> bool {
+        true
+    }
+
     /// Called now and then inside long expansions, with the bytes they take,
     /// so that limits hold.
     fn tick(&mut self, _bytes: u64) -> Flow {
@@ -47,7 +53,7 @@ pub trait Model {
     }
 
     /// For each action, whether some expansion has run it.
-    fn reached(&self) -> &[bool] {
+    fn reached(&mut self) -> &[bool] {
         &[]
     }
 }

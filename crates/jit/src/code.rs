@@ -11,6 +11,7 @@ use cranelift_module::{Module, ModuleError, default_libcall_names};
 use ir::layout::Layout;
 use ir::system::{ChanIdx, System};
 use std::fmt;
+use std::sync::atomic::AtomicBool;
 
 /// Why there is no native code.
 #[derive(Debug)]
@@ -18,12 +19,15 @@ pub enum Error {
     /// There is no code generator for this machine.
     Machine(String),
     Codegen(Box<ModuleError>),
+    /// It was no longer needed.
+    Cancelled,
 }
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         match self {
             Error::Machine(why) => write!(f, "no native code for this machine: {why}"),
+            Error::Cancelled => write!(f, "native code was no longer needed"),
             Error::Codegen(why) => write!(f, "native code could not be made: {why}"),
         }
     }
@@ -83,6 +87,15 @@ impl Drop for Code {
 
 /// Makes native code of a system.
 pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
+    compile_until(system, layout, &AtomicBool::new(false))
+}
+
+/// Makes native code of a system, unless the flag is set meanwhile.
+pub(crate) fn compile_until(
+    system: &System,
+    layout: &Layout,
+    cancelled: &AtomicBool,
+) -> Result<Code, Error> {
     let facts = Facts::new(system, layout);
     let processes = processes(system);
     let mut code = Code {
@@ -99,7 +112,7 @@ pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
     };
     if code.is_native {
         let isa = host_isa()?;
-        let functions = Functions::compile(&facts, &*isa)?;
+        let functions = Functions::compile(&facts, &*isa, cancelled)?;
         if functions.code.is_empty() {
             code.is_native = false;
             return Ok(code);

@@ -12,7 +12,7 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::ModuleError;
 use ir::system::{LocIdx, ProcIdx};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 /// Functions begin at multiples of this; constants in them need no more.
 pub const ALIGNMENT: usize = 32;
@@ -55,7 +55,11 @@ struct Batch {
 }
 
 impl Functions {
-    pub fn compile(facts: &Facts, isa: &dyn TargetIsa) -> Result<Functions, Error> {
+    pub fn compile(
+        facts: &Facts,
+        isa: &dyn TargetIsa,
+        cancelled: &AtomicBool,
+    ) -> Result<Functions, Error> {
         let (moves, receives, code) = (Vec::new(), Vec::new(), Vec::new());
         let mut all = Functions { moves, receives, looks_up_channels: false, code };
         let jobs = all.jobs(facts);
@@ -69,6 +73,9 @@ impl Functions {
             loop {
                 let number = next.fetch_add(1, Ordering::Relaxed);
                 let Some(job) = jobs.get(number) else { break };
+                if cancelled.load(Ordering::Relaxed) {
+                    return Err(Error::Cancelled);
+                }
                 batch.looks_up_channels |= job.build(facts, isa, &mut context, &mut builder);
                 batch.add(number, isa, &mut context)?;
             }
@@ -204,7 +211,7 @@ mod tests {
                 let Some(system) = loaded.system else { continue };
                 let layout = Layout::new(&system);
                 let facts = Facts::new(&system, &layout);
-                let functions = Functions::compile(&facts, &*isa);
+                let functions = Functions::compile(&facts, &*isa, &AtomicBool::new(false));
                 size += functions.expect("code that the generator takes").code.len();
             }
             assert!(size > 10_000, "only {size} bytes for {triple}");

@@ -17,6 +17,8 @@ mod functions;
 mod native;
 mod resume;
 mod runtime;
+mod tiered;
 
 pub use code::{Code, Error, compile};
 pub use native::{Counts, Native};
+pub use tiered::{Compiling, Tiered};

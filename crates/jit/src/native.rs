@@ -4,6 +4,7 @@
 use crate::code::Code;
 use crate::resume::Resume;
 use crate::runtime::{Context, MOVED, Process, STILL, queue, try_all};
+use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink};
@@ -144,6 +145,9 @@ impl<'s> Native<'s> {
     }
 
     fn check_end(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        if !sink.wants(FaultKind::Deadlock) {
+            return Flow::Continue;
+        }
         let (system, layout) = (self.system, self.layout);
         let context = self.context();
         let procs = context.procs[..context.n_procs as usize].iter().map(|p| p.at as usize);
@@ -194,7 +198,7 @@ impl Model for Native<'_> {
         self.layout.hidden
     }
 
-    fn reached(&self) -> &[bool] {
+    fn reached(&mut self) -> &[bool] {
         // SAFETY: as in `context`.
         unsafe { &(*self.context).reached }
     }

@@ -3,7 +3,7 @@
 //! Invariant: events come in the order of the native expansion that was given
 //! up, so the first `seen` of them are the ones it has handed out.
 
-use ir::fault::Fault;
+use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Sink, Step};
 
 pub struct Resume<'a> {
@@ -26,6 +26,10 @@ impl Sink for Resume<'_> {
 
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
         if self.is_new() { self.sink.fault(fault, steps) } else { Flow::Continue }
+    }
+
+    fn wants(&self, kind: FaultKind) -> bool {
+        self.sink.wants(kind)
     }
 
     fn tick(&mut self, bytes: u64) -> Flow {

@@ -99,7 +99,7 @@ impl<'r, W: Writer> Worker<'r, W> {
         done
     }
 
-    pub fn reached(&self) -> &[bool] {
+    pub fn reached(&mut self) -> &[bool] {
         self.model.reached()
     }
 }
@@ -156,6 +156,10 @@ impl<W: Writer> Sink for Finds<'_, W> {
             self.run.report(Witness { fault, from: self.parent, steps: steps.to_vec(), depth });
         }
         self.flow()
+    }
+
+    fn wants(&self, kind: FaultKind) -> bool {
+        !self.run.options.ignore.contains(&kind)
     }
 
     fn tick(&mut self, bytes: u64) -> Flow {

@@ -11,15 +11,16 @@
 
 use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
-use super::table::{Growth, Inserted, PLACE_BITS, Placed, Table, tag};
+use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
 use super::tree::{MOST_SHAPES, TreeStore};
 use super::{Full, Store, Token, Writer};
+use crate::bytes::{copy, equal};
 use crate::memory::Budget;
-use rapidhash::v3::rapidhash_v3;
+use rapidhash::v3::{DEFAULT_RAPID_SECRETS, rapidhash_v3_micro_inline};
 use std::sync::Arc;
 
-/// Twice the slots at three quarters full.
-const GROWTH: Growth = Growth { eighths: 16, full: 12 };
+/// Twice the slots at two thirds full: fuller tables have longer searches.
+const GROWTH: Growth = Growth { eighths: 16, full: 11 };
 /// States, and bytes of them, in a batch: enough to hide the latency of memory,
 /// few enough for the first cache.
 const MOST_OFFERED: usize = 128;
@@ -44,13 +45,13 @@ impl ExactStore {
 
     #[inline]
     fn hash(&self, state: &[u8]) -> u64 {
-        rapidhash_v3(&state[self.hidden..])
+        rapidhash_v3_micro_inline::<true, false>(&state[self.hidden..], &DEFAULT_RAPID_SECRETS)
     }
 
     #[inline]
     fn is(&self, entry: u64, state: &[u8]) -> bool {
         let stored = self.records.state(Place(Placed::place(entry)));
-        stored[self.hidden..] == state[self.hidden..]
+        equal(&stored[self.hidden..], &state[self.hidden..])
     }
 }
 
@@ -98,7 +99,9 @@ impl Store for ExactStore {
             chunk: Chunk::NONE,
             parent: Place(0),
             bytes: Vec::new(),
-            offered: Vec::new(),
+            used: 0,
+            offered: Vec::with_capacity(MOST_OFFERED),
+            positions: Vec::with_capacity(MOST_OFFERED),
         }
     }
 
@@ -126,7 +129,11 @@ pub struct ExactWriter<'s> {
     chunk: Chunk,
     parent: Place,
     bytes: Vec<u8>,
+    /// Bytes of the batch.
+    used: usize,
     offered: Vec<Offered>,
+    /// Where the search for each of them has come to.
+    positions: Vec<Position>,
 }
 
 impl Writer for ExactWriter<'_> {
@@ -144,22 +151,30 @@ impl Writer for ExactWriter<'_> {
     fn offer(&mut self, state: &[u8], mark: u32) -> bool {
         let hash = self.store.hash(state);
         self.store.table.prefetch(hash);
-        let (at, len) = (self.bytes.len() as u32, state.len() as u32);
-        self.bytes.extend_from_slice(state);
+        let (at, len) = (self.used, state.len());
+        if self.bytes.len() < at + len {
+            self.bytes.resize(at + len.max(MOST_BYTES), 0);
+        }
+        copy(state, &mut self.bytes[at..at + len]);
+        self.used = at + len;
+        let (at, len) = (at as u32, len as u32);
         self.offered.push(Offered { hash, at, len, parent: self.parent, mark });
-        self.offered.len() >= MOST_OFFERED || self.bytes.len() >= MOST_BYTES
+        self.offered.len() >= MOST_OFFERED || self.used >= MOST_BYTES
     }
 
     fn settle(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
         let guard = &crossbeam_epoch::pin();
         let store = self.store;
-        for offered in &self.offered {
-            if let Some(entry) = store.table.peek(offered.hash, guard) {
+        self.positions.clear();
+        self.positions.extend(self.offered.iter().map(|offered| {
+            let position = store.table.seek(offered.hash, guard);
+            if let Some(entry) = position.entry() {
                 store.records.prefetch(Place(Placed::place(entry)));
             }
-        }
+            position
+        }));
         let mut result = Ok(());
-        for offered in &self.offered {
+        for (offered, position) in self.offered.iter().zip(&self.positions) {
             let state = &self.bytes[offered.at as usize..][..offered.len as usize];
             let chunk = &mut self.chunk;
             let mut written = false;
@@ -168,7 +183,8 @@ impl Writer for ExactWriter<'_> {
                 let Place(place) = store.records.write(chunk, state, offered.parent)?;
                 Some(tag(offered.hash) << PLACE_BITS | place)
             };
-            match store.table.insert(offered.hash, |e| store.is(e, state), write, guard) {
+            let is = |entry| store.is(entry, state);
+            match store.table.insert_at(*position, offered.hash, is, write, guard) {
                 Inserted::New(entry) => {
                     Records::keep(&mut self.chunk, state.len());
                     new(Placed::place(entry), offered.mark);
@@ -183,7 +199,7 @@ impl Writer for ExactWriter<'_> {
             }
         }
         self.offered.clear();
-        self.bytes.clear();
+        self.used = 0;
         result
     }
 

@@ -5,6 +5,7 @@
 //! state. A record is written once, before its place is known to others.
 
 use super::table::PLACE_BITS;
+use crate::bytes::copy;
 use crate::memory::{Budget, Mapping, prefetch};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -81,7 +82,7 @@ impl Records {
         unsafe {
             let at = self.map.start().add(chunk.at as usize);
             at.cast::<u64>().write_unaligned(head);
-            std::ptr::copy_nonoverlapping(state.as_ptr(), at.add(HEAD), state.len());
+            copy(state, std::slice::from_raw_parts_mut(at.add(HEAD), state.len()));
         }
         Some(Place(chunk.at / UNIT as u64))
     }

@@ -40,8 +40,6 @@ const PAGE_SLOTS: u64 = 512;
 /// Shards of fewer slots double, and are given back all at once.
 const SMALL: u64 = 4 * PAGE_SLOTS;
 const GENERATIONS: usize = 128;
-/// Slots that `peek` looks at.
-const PEEK_SLOTS: usize = 8;
 
 /// What the table must know of its entries. An entry is not 0 and has bit 63
 /// clear.
@@ -132,15 +130,37 @@ unsafe impl Send for Shard {}
 // SAFETY: as above.
 unsafe impl Sync for Shard {}
 
-/// Where a search in a shard ends.
-enum Probe {
-    Found(u64),
-    Free(usize),
-    /// At a frozen free slot.
-    Moving,
-    Full,
+/// Where a search in a shard has come to: an entry with the right tag, or a
+/// free slot.
+#[derive(Clone, Copy)]
+pub struct Position {
+    shard: *const Shard,
+    at: u32,
+    slot: u64,
 }
 
+/// In the place of a slot: there is none that is free. No entry looks so.
+const FULL: u64 = u64::MAX;
+
+impl Position {
+    /// The entry, if there is one.
+    #[inline(always)]
+    pub fn entry(self) -> Option<u64> {
+        let entry = self.slot & !FROZEN;
+        (entry != EMPTY && self.slot != FULL).then_some(entry)
+    }
+}
+
+/// What became of a new entry.
+enum Put {
+    Done(u64),
+    /// The slot is taken.
+    Lost,
+    Moved,
+    NoRoom,
+}
+
+#[derive(PartialEq, Eq)]
 enum Room {
     Enough,
     /// The shard is in a larger generation now.
@@ -176,103 +196,134 @@ impl<E: Entry> Table<E> {
         prefetch(shard.slots.wrapping_add(shard.first(tag(hash))).cast());
     }
 
-    /// The first entry with the tag of this hash, if it is near.
-    #[inline]
-    pub fn peek(&self, hash: u64, _guard: &Guard) -> Option<u64> {
+    /// Looks for the tag of a hash, without looking at what entries stand for.
+    #[inline(always)]
+    pub fn seek(&self, hash: u64, _guard: &Guard) -> Position {
         let shard = self.shard(hash);
-        let tag = tag(hash);
-        let mut at = shard.first(tag);
-        for _ in 0..PEEK_SLOTS {
-            // Relaxed: what the entry points to is only asked for, not read.
-            let entry = shard.slots()[at].load(Ordering::Relaxed) & !FROZEN;
-            if entry == EMPTY {
-                return None;
-            }
-            if E::has_tag(entry, tag) {
-                return Some(entry);
+        self.seek_from(shard, tag(hash), shard.first(tag(hash)))
+    }
+
+    #[inline(always)]
+    fn seek_from(&self, shard: &Shard, tag: u64, first: usize) -> Position {
+        let mut at = first;
+        loop {
+            // Acquire: what an entry points to was written before the entry.
+            let slot = shard.slot(at).load(Ordering::Acquire);
+            let entry = slot & !FROZEN;
+            if entry == EMPTY || E::has_tag(entry, tag) {
+                return Position { shard, at: at as u32, slot };
             }
             at = shard.next(at);
+            if at == first {
+                return Position { shard, at: at as u32, slot: FULL };
+            }
         }
-        None
     }
 
     /// Finds the entry that is the `same`, or inserts the one that `make`
     /// gives. `make` may be called again after a lost race, and then must give
     /// an entry that means the same.
-    #[inline]
+    #[inline(always)]
     pub fn insert(
         &self,
+        hash: u64,
+        same: impl FnMut(u64) -> bool,
+        make: impl FnMut() -> Option<u64>,
+        guard: &Guard,
+    ) -> Inserted {
+        self.insert_at(self.seek(hash, guard), hash, same, make, guard)
+    }
+
+    /// The same, from where `seek` has ended, some time ago perhaps.
+    #[inline(always)]
+    pub fn insert_at(
+        &self,
+        mut position: Position,
         hash: u64,
         mut same: impl FnMut(u64) -> bool,
         mut make: impl FnMut() -> Option<u64>,
         guard: &Guard,
     ) -> Inserted {
-        let tag = tag(hash);
         loop {
-            let shard = self.shard(hash);
-            let free = match self.probe(shard, tag, &mut same) {
-                Probe::Found(entry) => return Inserted::Found(entry),
-                Probe::Moving => {
-                    self.move_on(shard, guard);
-                    continue;
+            // Entries stay where they are, so what was seen in the shard holds;
+            // if the shard has moved on, the frozen slots tell.
+            // SAFETY: shards are freed with the table.
+            let shard = unsafe { &*position.shard };
+            let (at, entry) = (position.at as usize, position.slot & !FROZEN);
+            if position.slot == EMPTY {
+                match self.put_new(shard, at, &mut make, guard) {
+                    Put::Done(entry) => return Inserted::New(entry),
+                    Put::NoRoom => return Inserted::NoRoom,
+                    Put::Lost => position = self.seek_from(shard, tag(hash), at),
+                    Put::Moved => position = self.seek(hash, guard),
                 }
-                Probe::Free(at) => Some(at),
-                Probe::Full => None,
-            };
-            match self.room(shard, guard) {
-                Room::Moved => continue,
-                Room::None => return Inserted::NoRoom,
-                Room::Enough => {}
-            }
-            let Some(at) = free else { return Inserted::NoRoom };
-            let Some(new) = make() else { return Inserted::NoRoom };
-            debug_assert!(new != EMPTY && new & FROZEN == 0 && E::tag(new) == tag);
-            // Release: what the entry points to is seen with it. After a lost
-            // race the search starts over, as the winner may be the same.
-            if shard.slots()[at]
-                .compare_exchange(EMPTY, new, Ordering::Release, Ordering::Relaxed)
-                .is_ok()
-            {
-                self.counts[shard.number].fetch_add(1, Ordering::Relaxed);
-                return Inserted::New(new);
+            } else if position.slot == FROZEN {
+                self.move_on(shard, guard);
+                position = self.seek(hash, guard);
+            } else if position.slot == FULL {
+                if self.grow(shard, shard.len, guard) != Room::Moved {
+                    return Inserted::NoRoom;
+                }
+                position = self.seek(hash, guard);
+            } else if same(entry) {
+                return Inserted::Found(entry);
+            } else {
+                position = self.seek_from(shard, tag(hash), shard.next(at));
             }
         }
+    }
+
+    /// Puts a new entry into a slot that was free.
+    #[inline(always)]
+    fn put_new(
+        &self,
+        shard: &Shard,
+        at: usize,
+        make: &mut impl FnMut() -> Option<u64>,
+        guard: &Guard,
+    ) -> Put {
+        match self.room(shard, guard) {
+            Room::Moved => return Put::Moved,
+            Room::None => return Put::NoRoom,
+            Room::Enough => {}
+        }
+        let Some(new) = make() else { return Put::NoRoom };
+        debug_assert!(new != EMPTY && new & FROZEN == 0);
+        // Release: what the entry points to is seen with it.
+        let slot = shard.slot(at);
+        match slot.compare_exchange(EMPTY, new, Ordering::Release, Ordering::Relaxed) {
+            Ok(_) => {
+                self.count(shard);
+                Put::Done(new)
+            }
+            // The winner may be the same.
+            Err(_) => Put::Lost,
+        }
+    }
+
+    /// Counts an entry. Where two threads do so at once one may be lost: then
+    /// the shard gets a little fuller before it grows.
+    #[inline]
+    fn count(&self, shard: &Shard) {
+        let count = &self.counts[shard.number];
+        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
     }
 
     /// Whether the state is there; other threads may be inserting it just now.
     pub fn find(&self, hash: u64, mut same: impl FnMut(u64) -> bool, guard: &Guard) -> bool {
+        let mut position = self.seek(hash, guard);
         loop {
-            let shard = self.shard(hash);
-            match self.probe(shard, tag(hash), &mut same) {
-                Probe::Found(_) => return true,
-                Probe::Moving => {
-                    self.move_on(shard, guard);
-                }
-                Probe::Free(_) | Probe::Full => return false,
-            }
-        }
-    }
-
-    #[inline]
-    fn probe(&self, shard: &Shard, tag: u64, same: &mut impl FnMut(u64) -> bool) -> Probe {
-        let first = shard.first(tag);
-        let mut at = first;
-        loop {
-            // Acquire: what an entry points to was written before the entry.
-            let entry = shard.slots()[at].load(Ordering::Acquire);
-            if entry == EMPTY {
-                return Probe::Free(at);
-            }
-            if entry == FROZEN {
-                return Probe::Moving;
-            }
-            let entry = entry & !FROZEN;
-            if E::has_tag(entry, tag) && same(entry) {
-                return Probe::Found(entry);
-            }
-            at = shard.next(at);
-            if at == first {
-                return Probe::Full;
+            // SAFETY: shards are freed with the table.
+            let shard = unsafe { &*position.shard };
+            if position.slot == EMPTY || position.slot == FULL {
+                return false;
+            } else if position.slot == FROZEN {
+                self.move_on(shard, guard);
+                position = self.seek(hash, guard);
+            } else if same(position.slot & !FROZEN) {
+                return true;
+            } else {
+                position = self.seek_from(shard, tag(hash), shard.next(position.at as usize));
             }
         }
     }
@@ -457,12 +508,19 @@ impl Shard {
         unsafe { std::slice::from_raw_parts(self.slots, self.len as usize) }
     }
 
-    #[inline]
+    #[inline(always)]
+    fn slot(&self, at: usize) -> &AtomicU64 {
+        debug_assert!(at < self.len as usize);
+        // SAFETY: `at` comes from `first` or `next`, which stay below the length.
+        unsafe { self.slots().get_unchecked(at) }
+    }
+
+    #[inline(always)]
     fn first(&self, tag: u64) -> usize {
         ((tag * self.len) >> TAG_BITS) as usize
     }
 
-    #[inline]
+    #[inline(always)]
     fn next(&self, at: usize) -> usize {
         if at + 1 == self.len as usize { 0 } else { at + 1 }
     }
@@ -471,10 +529,10 @@ impl Shard {
     fn put(&self, entry: u64, tag: u64) {
         let mut at = self.first(tag);
         loop {
-            let mut found = self.slots()[at].load(Ordering::Acquire);
+            let mut found = self.slot(at).load(Ordering::Acquire);
             if found == EMPTY {
                 // Release: the record behind the entry is seen with it.
-                match self.slots()[at].compare_exchange(
+                match self.slot(at).compare_exchange(
                     EMPTY,
                     entry,
                     Ordering::Release,

@@ -381,6 +381,9 @@ impl<'s> Interpreter<'s> {
     }
 
     fn check_end(&mut self, sink: &mut dyn Sink) -> Flow {
+        if !sink.wants(FaultKind::Deadlock) {
+            return Flow::Continue;
+        }
         let Machine { system, layout, state, shape, .. } = &self.machine;
         match deadlock(system, layout, state, shape.procs.iter().copied()) {
             Some(fault) => sink.fault(fault, &[]),
@@ -460,7 +463,7 @@ impl Model for Interpreter<'_> {
         self.machine.layout.hidden
     }
 
-    fn reached(&self) -> &[bool] {
+    fn reached(&mut self) -> &[bool] {
         &self.reached
     }
 }
