@@ -1,10 +1,10 @@
-// expect: holds states=38524 transitions=76306
+// expect: holds states=40847 transitions=80948
 // How a shard of Supertrace's lock-free table grows while threads insert
 // (crates/check/src/store/table.rs).
 //
 // Threads insert the same keys in different orders. The shard has three slots
-// at first; when two are taken it grows to five: every slot of the old shard is
-// frozen, its entry is put into the new one, and whoever is done switches over.
+// at first; when two are taken it grows to five: free slots of the old shard are
+// frozen, its entries are put into the new one, and whoever is done switches over.
 // Each read, each exchange is a step of its own. Checked: every key is new to
 // exactly one thread, whatever happens, and it is there in the end.
 
@@ -14,10 +14,10 @@
 #define NEW 5
 #define FULL 2
 #define EMPTY 0
-#define FROZEN 8
+#define FROZEN 255
 #define HOME(key) ((key) / 2)   // where a search in the new shard begins: two keys meet
 
-byte old[OLD];              // an entry is a key, perhaps frozen
+byte old[OLD];              // an entry is a key
 byte new[NEW];
 bool moved;                 // the shard is the new one
 byte count;
@@ -39,9 +39,14 @@ inline move_on() {
     i = 0;
     do
     :: i < OLD ->
-        d_step { e = old[i]; if :: e < FROZEN -> old[i] = e + FROZEN :: else -> e = e - FROZEN fi };
+        e = old[i];
         if
-        :: e != EMPTY -> put()
+        :: e == EMPTY ->
+            d_step { if :: old[i] == EMPTY -> old[i] = FROZEN :: else fi; e = old[i] }
+        :: else
+        fi;
+        if
+        :: e != FROZEN -> put()
         :: else
         fi;
         i++
@@ -80,7 +85,7 @@ inline try_old() {
             :: old[i] != EMPTY
             fi
         :: e == FROZEN -> move_on(); break
-        :: e == key || e == key + FROZEN -> done = true; break
+        :: e == key -> done = true; break
         :: else -> i = (i + 1) % OLD
         fi
     od

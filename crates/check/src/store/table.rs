@@ -11,8 +11,8 @@
 //! takes more memory by and by, never twice of what it needs.
 //!
 //! Moving (after Click's table, simpler as entries never change or go): each
-//! slot of the old shard is frozen by setting a bit, so nothing can be added
-//! to it any more; then its entry is put into the new shard. Putting an entry
+//! free slot of the old shard is frozen, so nothing can be added to it any
+//! more; each entry is put into the new shard. Putting an entry
 //! twice is harmless. Who has moved all slots switches the shard over
 //! (`models/self/table.pml`).
 //!
@@ -30,7 +30,7 @@ const SHARD_BITS: u32 = 8;
 const SHARDS: usize = 1 << SHARD_BITS;
 const TAG_BITS: u32 = 26;
 const TAG_MASK: u64 = (1 << TAG_BITS) - 1;
-/// Set in slots of a shard that is being moved.
+/// In free slots of a shard that is being moved. No entry looks so.
 const FROZEN: u64 = 1 << 63;
 const EMPTY: u64 = 0;
 /// Slots of the smallest shard at first.
@@ -46,12 +46,6 @@ const GENERATIONS: usize = 128;
 pub trait Entry {
     /// The tag that was in the hash the entry was inserted with.
     fn tag(entry: u64) -> u64;
-
-    /// Whether the entry may have been inserted with this tag.
-    #[inline]
-    fn has_tag(entry: u64, tag: u64) -> bool {
-        Self::tag(entry) == tag
-    }
 }
 
 /// An entry of tag and place: where what it stands for is kept.
@@ -146,8 +140,8 @@ impl Position {
     /// The entry, if there is one.
     #[inline(always)]
     pub fn entry(self) -> Option<u64> {
-        let entry = self.slot & !FROZEN;
-        (entry != EMPTY && self.slot != FULL).then_some(entry)
+        let entry = self.slot & !FROZEN != EMPTY && self.slot != FULL;
+        entry.then_some(self.slot)
     }
 }
 
@@ -209,8 +203,7 @@ impl<E: Entry> Table<E> {
         loop {
             // Acquire: what an entry points to was written before the entry.
             let slot = shard.slot(at).load(Ordering::Acquire);
-            let entry = slot & !FROZEN;
-            if entry == EMPTY || E::has_tag(entry, tag) {
+            if slot & !FROZEN == EMPTY || E::tag(slot) == tag {
                 return Position { shard, at: at as u32, slot };
             }
             at = shard.next(at);
@@ -221,20 +214,9 @@ impl<E: Entry> Table<E> {
     }
 
     /// Finds the entry that is the `same`, or inserts the one that `make`
-    /// gives. `make` may be called again after a lost race, and then must give
-    /// an entry that means the same.
-    #[inline(always)]
-    pub fn insert(
-        &self,
-        hash: u64,
-        same: impl FnMut(u64) -> bool,
-        make: impl FnMut() -> Option<u64>,
-        guard: &Guard,
-    ) -> Inserted {
-        self.insert_at(self.seek(hash, guard), hash, same, make, guard)
-    }
-
-    /// The same, from where `seek` has ended, some time ago perhaps.
+    /// gives, from where `seek` has ended, some time ago perhaps. `make` may be
+    /// called again after a lost race, and then must give an entry that means
+    /// the same.
     #[inline(always)]
     pub fn insert_at(
         &self,
@@ -249,7 +231,7 @@ impl<E: Entry> Table<E> {
             // if the shard has moved on, the frozen slots tell.
             // SAFETY: shards are freed with the table.
             let shard = unsafe { &*position.shard };
-            let (at, entry) = (position.at as usize, position.slot & !FROZEN);
+            let (at, entry) = (position.at as usize, position.slot);
             if position.slot == EMPTY {
                 match self.put_new(shard, at, &mut make, guard) {
                     Put::Done(entry) => return Inserted::New(entry),
@@ -269,6 +251,41 @@ impl<E: Entry> Table<E> {
                 return Inserted::Found(entry);
             } else {
                 position = self.seek_from(shard, tag(hash), shard.next(at));
+            }
+        }
+    }
+
+    /// Inserts an entry that stands for itself.
+    #[inline(always)]
+    pub fn insert_value(&self, hash: u64, value: u64, guard: &Guard) -> Inserted {
+        loop {
+            let shard = self.shard(hash);
+            let first = shard.first(tag(hash));
+            let mut at = first;
+            let slot = loop {
+                // Relaxed: there is nothing behind the entry.
+                let slot = shard.slot(at).load(Ordering::Relaxed);
+                if slot == value {
+                    return Inserted::Found(value);
+                }
+                if slot & !FROZEN == EMPTY {
+                    break slot;
+                }
+                at = shard.next(at);
+                if at == first {
+                    break FULL;
+                }
+            };
+            if slot == EMPTY {
+                match self.put_new(shard, at, &mut || Some(value), guard) {
+                    Put::Done(_) => return Inserted::New(value),
+                    Put::NoRoom => return Inserted::NoRoom,
+                    Put::Lost | Put::Moved => {}
+                }
+            } else if slot == FROZEN {
+                self.move_on(shard, guard);
+            } else if self.grow(shard, shard.len, guard) != Room::Moved {
+                return Inserted::NoRoom;
             }
         }
     }
@@ -320,7 +337,7 @@ impl<E: Entry> Table<E> {
             } else if position.slot == FROZEN {
                 self.move_on(shard, guard);
                 position = self.seek(hash, guard);
-            } else if same(position.slot & !FROZEN) {
+            } else if same(position.slot) {
                 return true;
             } else {
                 position = self.seek_from(shard, tag(hash), shard.next(position.at as usize));
@@ -425,10 +442,15 @@ impl<E: Entry> Table<E> {
             return self.has_moved(shard);
         }
         for slot in shard.slots() {
-            // AcqRel: the entry's record is seen, and the entry is where it was
-            // for all who find the slot frozen.
-            let entry = slot.fetch_or(FROZEN, Ordering::AcqRel) & !FROZEN;
-            if entry != EMPTY {
+            // Acquire: what the entry stands for is seen before it is passed
+            // on. An entry never changes, so only free slots must be frozen.
+            let mut entry = slot.load(Ordering::Acquire);
+            if entry == EMPTY {
+                let frozen =
+                    slot.compare_exchange(EMPTY, FROZEN, Ordering::AcqRel, Ordering::Acquire);
+                entry = frozen.err().unwrap_or(FROZEN);
+            }
+            if entry != FROZEN {
                 new.put(entry, E::tag(entry));
             }
         }
@@ -542,8 +564,9 @@ impl Shard {
                     Err(winner) => found = winner,
                 }
             }
-            // Met frozen, this shard is complete and has the entry further on.
-            if found & !FROZEN == entry {
+            // In a shard that is complete, perhaps moving on, the entry comes
+            // before any free slot.
+            if found == entry {
                 return;
             }
             at = self.next(at);

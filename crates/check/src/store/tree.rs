@@ -14,7 +14,7 @@
 
 use super::shape::{LEAF, Shape};
 use super::table::{Entry, Growth, Inserted, Table, tag};
-use super::words::{NUMBER_BITS, Recent, Words, mix, same};
+use super::words::{Desk, NUMBER_BITS, Words, mix, same};
 use super::{Full, Store, Token, Writer};
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
@@ -39,12 +39,6 @@ impl Entry for Root {
     fn tag(entry: u64) -> u64 {
         tag(mix(entry))
     }
-
-    /// A root is compared as fast as a tag.
-    #[inline]
-    fn has_tag(_entry: u64, _tag: u64) -> bool {
-        true
-    }
 }
 
 pub struct TreeStore {
@@ -63,11 +57,11 @@ struct Dictionaries {
 }
 
 #[derive(Default)]
-struct Recents {
-    one: Recent<1>,
-    two: Recent<2>,
-    three: Recent<3>,
-    four: Recent<4>,
+struct Desks {
+    one: Desk<1>,
+    two: Desk<2>,
+    three: Desk<3>,
+    four: Desk<4>,
 }
 
 /// Words of a leaf.
@@ -88,21 +82,41 @@ impl Dictionaries {
         self.one.bytes() + self.two.bytes() + self.three.bytes() + self.four.bytes()
     }
 
-    /// The number of a leaf of so many bytes.
-    #[inline]
-    fn number(
-        &self,
-        leaf: &Leaf,
-        size: usize,
-        r: &mut Recents,
-        guard: &Guard,
-    ) -> Result<u32, Full> {
+    /// The number of a leaf of so many bytes, if it is known at once.
+    #[inline(always)]
+    fn ask(&self, leaf: &Leaf, size: usize, mark: u32, desks: &mut Desks) -> Option<u32> {
         let [a, b, c, d] = *leaf;
         match size.div_ceil(8) {
-            0 | 1 => self.one.number(&[a], &mut r.one, guard),
-            2 => self.two.number(&[a, b], &mut r.two, guard),
-            3 => self.three.number(&[a, b, c], &mut r.three, guard),
-            _ => self.four.number(&[a, b, c, d], &mut r.four, guard),
+            0 | 1 => self.one.ask(&[a], mark, &mut desks.one),
+            2 => self.two.ask(&[a, b], mark, &mut desks.two),
+            3 => self.three.ask(&[a, b, c], mark, &mut desks.three),
+            _ => self.four.ask(&[a, b, c, d], mark, &mut desks.four),
+        }
+    }
+
+    /// Tells the numbers of leaves that were asked for.
+    fn resolve(
+        &self,
+        size: usize,
+        desks: &mut Desks,
+        guard: &Guard,
+        tell: impl FnMut(u32, u32),
+    ) -> Result<(), Full> {
+        match size.div_ceil(8) {
+            0 | 1 => self.one.resolve(&mut desks.one, guard, tell),
+            2 => self.two.resolve(&mut desks.two, guard, tell),
+            3 => self.three.resolve(&mut desks.three, guard, tell),
+            _ => self.four.resolve(&mut desks.four, guard, tell),
+        }
+    }
+
+    #[inline(always)]
+    fn prefetch(&self, number: u32, size: usize) {
+        match size.div_ceil(8) {
+            0 | 1 => self.one.prefetch(number),
+            2 => self.two.prefetch(number),
+            3 => self.three.prefetch(number),
+            _ => self.four.prefetch(number),
         }
     }
 
@@ -154,9 +168,8 @@ impl Store for TreeStore {
         TreeWriter {
             store: self,
             others: HashMap::new(),
-            parent: Fold::default(),
-            child: Fold::default(),
-            recents: Recents::default(),
+            batch: Batch::default(),
+            desks: Desks::default(),
             guard: None,
             offered: Vec::new(),
             full: false,
@@ -172,28 +185,68 @@ impl Store for TreeStore {
     }
 }
 
-/// The tree of one state.
+/// States of one shape that wait to be folded, with their parents. Rows of
+/// leaves and of nodes lie one behind the other.
 #[derive(Default)]
-struct Fold {
+struct Batch {
     /// None before there is a state.
     shape: Option<Arc<Shape>>,
     /// The number of the shape in a root.
     number: u64,
+    states: Vec<Waiting>,
     leaves: Vec<Leaf>,
-    /// The numbers of leaves and nodes.
+    /// The numbers of leaves and nodes; 0 if not known yet.
     nodes: Vec<u32>,
+    n_parents: usize,
+    parent_leaves: Vec<Leaf>,
+    parent_nodes: Vec<u32>,
 }
 
-impl Fold {
+struct Waiting {
+    /// Which of the parents; `NONE` if it has another shape.
+    parent: u32,
+    mark: u32,
+}
+
+const NONE: u32 = u32::MAX;
+
+impl Batch {
     fn len(&self) -> Option<usize> {
         self.shape.as_ref().map(|s| s.len)
     }
 
-    fn set_shape(&mut self, (number, shape): (u64, Arc<Shape>)) {
-        self.leaves.resize(shape.leaves.len(), [0; WORDS]);
-        self.nodes.resize(shape.n_nodes(), 0);
-        self.number = number;
-        self.shape = Some(shape);
+    /// Forgets all states and parents.
+    fn clear(&mut self) {
+        self.states.clear();
+        self.leaves.clear();
+        self.nodes.clear();
+        self.n_parents = 0;
+        self.parent_leaves.clear();
+        self.parent_nodes.clear();
+    }
+
+    /// Takes a state, with the parent's numbers where nothing has changed.
+    #[inline(always)]
+    fn add(&mut self, state: &[u8], mark: u32) {
+        let Some(shape) = &self.shape else { return };
+        let n_leaves = shape.leaves.len();
+        let first = self.nodes.len();
+        self.nodes.resize(first + shape.n_nodes(), 0);
+        let nodes = &mut self.nodes[first..];
+        let parent = self.n_parents.checked_sub(1);
+        if let Some(parent) = parent {
+            let leaves = &self.parent_leaves[parent * n_leaves..][..n_leaves];
+            let numbers = &self.parent_nodes[parent * shape.n_nodes()..][..n_leaves];
+            for (i, &(at, size)) in shape.leaves.iter().enumerate() {
+                let leaf = leaf(state, at, size);
+                nodes[i] = if same(&leaf, &leaves[i]) { numbers[i] } else { 0 };
+                self.leaves.push(leaf);
+            }
+        } else {
+            self.leaves.extend(shape.leaves.iter().map(|&(at, size)| leaf(state, at, size)));
+        }
+        let parent = parent.map_or(NONE, |p| p as u32);
+        self.states.push(Waiting { parent, mark });
     }
 }
 
@@ -240,62 +293,116 @@ pub struct TreeWriter<'s> {
     store: &'s TreeStore,
     /// Shapes of lengths that have no number.
     others: HashMap<usize, Arc<Shape>>,
-    parent: Fold,
-    child: Fold,
-    recents: Recents,
+    batch: Batch,
+    desks: Desks,
     /// From the first state that is offered until all are settled.
     guard: Option<Guard>,
+    /// States whose roots are known.
     offered: Vec<Offered>,
     /// There was no room for a node.
     full: bool,
 }
 
 impl TreeWriter<'_> {
-    fn shape(&mut self, len: usize) -> (u64, Arc<Shape>) {
-        if let Some(number) = self.store.shapes.iter().position(|s| s.len == len) {
-            return (number as u64, self.store.shapes[number].clone());
+    /// Makes the batch one of states of this length.
+    fn turn_to(&mut self, len: usize) {
+        if self.batch.len() == Some(len) {
+            return;
         }
-        let shape = self.others.entry(len).or_insert_with(|| Arc::new(Shape::new(len, &[])));
-        (OTHER, shape.clone())
+        self.fold();
+        self.batch.clear();
+        let known = self.store.shapes.iter().position(|s| s.len == len);
+        let (number, shape) = match known {
+            Some(number) => (number as u64, self.store.shapes[number].clone()),
+            None => {
+                let new = || Arc::new(Shape::new(len, &[]));
+                (OTHER, self.others.entry(len).or_insert_with(new).clone())
+            }
+        };
+        self.batch.number = number;
+        self.batch.shape = Some(shape);
     }
 
-    /// The root of a state, with the parent's nodes where nothing has changed.
-    #[inline]
-    fn fold(&mut self, state: &[u8]) -> Result<u64, Full> {
-        if self.child.len() != Some(state.len()) {
-            let shape = self.shape(state.len());
-            self.child.set_shape(shape);
+    /// Finds the roots of all states that wait. The parents stay.
+    fn fold(&mut self) {
+        if self.batch.states.is_empty() {
+            return;
         }
-        let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
-        let known = self.parent.len() == Some(state.len());
-        let TreeWriter { store, parent, child, recents, .. } = self;
-        let Some(shape) = &child.shape else { return Err(Full) };
-        let (words, nodes) = (&store.dictionaries, &mut child.nodes[..]);
-        for (i, &(at, size)) in shape.leaves.iter().enumerate() {
-            let leaf = leaf(state, at, size);
-            nodes[i] = if known && same(&leaf, &parent.leaves[i]) {
-                parent.nodes[i]
-            } else {
-                words.number(&leaf, size, recents, guard)?
-            };
+        if self.fold_leaves().and_then(|()| self.fold_joins()).is_err() {
+            self.full = true;
+        } else {
+            self.fold_roots();
         }
+        self.batch.states.clear();
+        self.batch.leaves.clear();
+        self.batch.nodes.clear();
+    }
+
+    fn fold_leaves(&mut self) -> Result<(), Full> {
+        let TreeWriter { store, batch, desks, guard, .. } = self;
+        let guard = guard.get_or_insert_with(crossbeam_epoch::pin);
+        let Some(shape) = &batch.shape else { return Ok(()) };
+        let (words, n_leaves, n_nodes) = (&store.dictionaries, shape.leaves.len(), shape.n_nodes());
+        for (i, &(_, size)) in shape.leaves.iter().enumerate() {
+            for state in 0..batch.states.len() {
+                let node = &mut batch.nodes[state * n_nodes + i];
+                if *node == 0 {
+                    let leaf = &batch.leaves[state * n_leaves + i];
+                    *node = words.ask(leaf, size, state as u32, desks).unwrap_or(0);
+                }
+            }
+            let nodes = &mut batch.nodes;
+            let tell = |state: u32, number| nodes[state as usize * n_nodes + i] = number;
+            words.resolve(size, desks, guard, tell)?;
+        }
+        Ok(())
+    }
+
+    fn fold_joins(&mut self) -> Result<(), Full> {
+        let TreeWriter { store, batch, desks, guard, .. } = self;
+        let guard = guard.get_or_insert_with(crossbeam_epoch::pin);
+        let Some(shape) = &batch.shape else { return Ok(()) };
+        let (words, n_nodes) = (&store.dictionaries.one, shape.n_nodes());
         for (i, &(a, b)) in shape.joins.iter().enumerate() {
-            let at = shape.leaves.len() + i;
-            let same = known && nodes[a] == parent.nodes[a] && nodes[b] == parent.nodes[b];
-            nodes[at] = if same {
-                parent.nodes[at]
-            } else {
-                words.one.number(&[join(nodes[a], nodes[b])], &mut recents.one, guard)?
-            };
+            let i = shape.leaves.len() + i;
+            for (state, waiting) in batch.states.iter().enumerate() {
+                let nodes = &mut batch.nodes[state * n_nodes..][..n_nodes];
+                let parent = batch.parent_nodes.get(waiting.parent as usize * n_nodes..);
+                nodes[i] = match parent {
+                    Some(p) if p.len() >= n_nodes && p[a] == nodes[a] && p[b] == nodes[b] => p[i],
+                    _ => {
+                        let row = [join(nodes[a], nodes[b])];
+                        words.ask(&row, state as u32, &mut desks.one).unwrap_or(0)
+                    }
+                };
+            }
+            let nodes = &mut batch.nodes;
+            let tell = |state: u32, number| nodes[state as usize * n_nodes + i] = number;
+            words.resolve(&mut desks.one, guard, tell)?;
         }
-        let (mut left, right) = (nodes[shape.root.0], nodes[shape.root.1]);
-        if child.number == OTHER {
-            left = words.one.number(&[join(shape.len as u32, left)], &mut recents.one, guard)?;
-        }
-        Ok(child.number << (2 * NUMBER_BITS) | (left as u64) << NUMBER_BITS | right as u64)
+        Ok(())
     }
 
-    /// Makes the state of a root the parent.
+    fn fold_roots(&mut self) {
+        let TreeWriter { store, batch, desks, guard, offered, full, .. } = self;
+        let guard = guard.get_or_insert_with(crossbeam_epoch::pin);
+        let Some(shape) = &batch.shape else { return };
+        for (waiting, nodes) in batch.states.iter().zip(batch.nodes.chunks_exact(shape.n_nodes())) {
+            let (mut left, right) = (nodes[shape.root.0], nodes[shape.root.1]);
+            if batch.number == OTHER {
+                let words = &store.dictionaries.one;
+                let known = words.ask(&[join(shape.len as u32, left)], 0, &mut desks.one);
+                left = known.unwrap_or(0);
+                *full |= words.resolve(&mut desks.one, guard, |_, number| left = number).is_err();
+            }
+            let root =
+                batch.number << (2 * NUMBER_BITS) | (left as u64) << NUMBER_BITS | right as u64;
+            store.roots.prefetch(mix(root));
+            offered.push(Offered { root, mark: waiting.mark });
+        }
+    }
+
+    /// Makes the state of a root the parent of what comes.
     fn unfold(&mut self, root: u64, state: &mut Vec<u8>) {
         let number = root >> (2 * NUMBER_BITS);
         let right = (root & NUMBER_MASK) as u32;
@@ -307,38 +414,47 @@ impl TreeWriter<'_> {
         } else {
             self.store.shapes[number as usize].len
         };
-        if self.parent.len() != Some(len) {
-            let shape = self.shape(len);
-            self.parent.set_shape(shape);
+        self.turn_to(len);
+        let TreeWriter { store, batch, .. } = self;
+        if batch.states.is_empty() {
+            batch.clear();
         }
-        let TreeWriter { store, parent, .. } = self;
-        let Some(shape) = &parent.shape else { return };
-        (parent.nodes[shape.root.0], parent.nodes[shape.root.1]) = (left, right);
+        let Some(shape) = &batch.shape else { return };
+        let first = batch.parent_nodes.len();
+        batch.parent_nodes.resize(first + shape.n_nodes(), 0);
+        batch.n_parents += 1;
+        let nodes = &mut batch.parent_nodes[first..];
+        (nodes[shape.root.0], nodes[shape.root.1]) = (left, right);
         for (i, &(a, b)) in shape.joins.iter().enumerate().rev() {
-            let word = store.dictionaries.join(parent.nodes[shape.leaves.len() + i]);
-            (parent.nodes[a], parent.nodes[b]) = (word as u32, (word >> 32) as u32);
+            let word = store.dictionaries.join(nodes[shape.leaves.len() + i]);
+            (nodes[a], nodes[b]) = (word as u32, (word >> 32) as u32);
         }
         state.clear();
         for (i, &(_, size)) in shape.leaves.iter().enumerate() {
-            let leaf = store.dictionaries.leaf(parent.nodes[i], size);
-            parent.leaves[i] = leaf;
-            let mut bytes = [0; LEAF];
-            for (eight, word) in bytes.chunks_exact_mut(8).zip(leaf) {
-                eight.copy_from_slice(&word.to_le_bytes());
+            let leaf = store.dictionaries.leaf(nodes[i], size);
+            batch.parent_leaves.push(leaf);
+            for (k, word) in leaf.iter().enumerate().take(size.div_ceil(8)) {
+                state.extend_from_slice(&word.to_le_bytes()[..(size - 8 * k).min(8)]);
             }
-            state.extend_from_slice(&bytes[..size]);
         }
     }
 
-    /// The token that a state has or would have, without marking it.
+    /// The token that a state has or would have, without marking it. Nothing
+    /// else may be waiting.
     pub fn name(&mut self, state: &[u8]) -> Result<Token, Full> {
-        self.fold(state)
+        self.turn_to(state.len());
+        self.batch.add(state, 0);
+        self.fold();
+        if std::mem::take(&mut self.full) {
+            return Err(Full);
+        }
+        self.offered.pop().map(|offered| offered.root).ok_or(Full)
     }
 
     /// Marks a state; whether it is new.
     pub fn insert(&mut self, token: Token) -> Result<bool, Full> {
         let guard = &self.guard.take().unwrap_or_else(crossbeam_epoch::pin);
-        match self.store.roots.insert(mix(token), |e| e == token, || Some(token), guard) {
+        match self.store.roots.insert_value(mix(token), token, guard) {
             Inserted::NoRoom => Err(Full),
             Inserted::New(_) => Ok(true),
             Inserted::Found(_) => Ok(false),
@@ -347,29 +463,37 @@ impl TreeWriter<'_> {
 }
 
 impl Writer for TreeWriter<'_> {
-    fn prefetch(&self, _token: Token) {}
+    fn prefetch(&self, token: Token) {
+        let number = token >> (2 * NUMBER_BITS);
+        if let Some(shape) = self.store.shapes.get(number as usize)
+            && shape.joins.is_empty()
+        {
+            let words = &self.store.dictionaries;
+            let (left, right) = (token >> NUMBER_BITS & NUMBER_MASK, token & NUMBER_MASK);
+            words.prefetch(left as u32, shape.leaves[shape.root.0].1);
+            words.prefetch(right as u32, shape.leaves[shape.root.1].1);
+        }
+    }
 
     fn read(&mut self, token: Token, state: &mut Vec<u8>) {
         self.unfold(token, state);
     }
 
-    #[inline]
+    #[inline(always)]
     fn offer(&mut self, state: &[u8], mark: u32) -> bool {
-        let Ok(root) = self.fold(state) else {
-            self.full = true;
-            return true;
-        };
-        self.store.roots.prefetch(mix(root));
-        self.offered.push(Offered { root, mark });
-        self.offered.len() >= MOST_OFFERED
+        if self.batch.len() != Some(state.len()) {
+            self.turn_to(state.len());
+        }
+        self.batch.add(state, mark);
+        self.batch.states.len() + self.offered.len() >= MOST_OFFERED
     }
 
     fn settle(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
+        self.fold();
         let guard = &self.guard.take().unwrap_or_else(crossbeam_epoch::pin);
         let mut result = if std::mem::take(&mut self.full) { Err(Full) } else { Ok(()) };
         for Offered { root, mark } in self.offered.drain(..) {
-            let is = |entry| entry == root;
-            match self.store.roots.insert(mix(root), is, || Some(root), guard) {
+            match self.store.roots.insert_value(mix(root), root, guard) {
                 Inserted::New(_) => new(root, mark),
                 Inserted::Found(_) => {}
                 Inserted::NoRoom => result = Err(Full),
@@ -379,7 +503,7 @@ impl Writer for TreeWriter<'_> {
     }
 
     fn contains(&mut self, state: &[u8]) -> bool {
-        let Ok(root) = self.fold(state) else { return false };
+        let Ok(root) = self.name(state) else { return false };
         let guard = &crossbeam_epoch::pin();
         self.store.roots.find(mix(root), |entry| entry == root, guard)
     }

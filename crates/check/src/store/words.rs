@@ -4,8 +4,8 @@
 //! for its row for ever. Number 0 stands for none.
 
 use super::Full;
-use super::table::{Growth, Inserted, PLACE_BITS, Placed, Table, tag};
-use crate::memory::{Budget, Mapping};
+use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
+use crate::memory::{Budget, Mapping, prefetch};
 use crossbeam_epoch::Guard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,19 +23,28 @@ pub struct Words<const K: usize> {
     budget: Arc<Budget>,
 }
 
-/// What a thread keeps of a dictionary: numbers not yet used, and the rows it
-/// met last.
-pub struct Recent<const K: usize> {
+/// What a thread keeps of a dictionary: numbers not yet used, the rows it met
+/// last, and those whose numbers it has asked for.
+pub struct Desk<const K: usize> {
     next: u64,
     end: u64,
-    rows: Vec<([u64; K], u32)>,
+    recent: Vec<([u64; K], u32)>,
+    asked: Vec<Asked<K>>,
+    positions: Vec<Position>,
+}
+
+struct Asked<const K: usize> {
+    row: [u64; K],
+    hash: u64,
+    mark: u32,
 }
 
 const RECENT_BITS: u32 = 11;
 
-impl<const K: usize> Default for Recent<K> {
-    fn default() -> Recent<K> {
-        Recent { next: 0, end: 0, rows: Vec::new() }
+impl<const K: usize> Default for Desk<K> {
+    fn default() -> Desk<K> {
+        let (recent, asked, positions) = (Vec::new(), Vec::new(), Vec::new());
+        Desk { next: 0, end: 0, recent, asked, positions }
     }
 }
 
@@ -93,52 +102,88 @@ impl<const K: usize> Words<K> {
         unsafe { *self.at(number as u64) }
     }
 
-    /// The number of a row.
+    /// Asks for a row that `row` will read.
     #[inline(always)]
-    pub fn number(
-        &self,
-        row: &[u64; K],
-        recent: &mut Recent<K>,
-        guard: &Guard,
-    ) -> Result<u32, Full> {
+    pub fn prefetch(&self, number: u32) {
+        prefetch(self.at(number as u64).cast());
+    }
+
+    /// The number of a row if it was met not long ago; else `resolve` tells it,
+    /// with the mark, when memory has had time to arrive.
+    #[inline(always)]
+    pub fn ask(&self, row: &[u64; K], mark: u32, desk: &mut Desk<K>) -> Option<u32> {
         let hash = hash(row);
-        let place = (hash >> (64 - RECENT_BITS)) as usize;
-        if let Some((met, number)) = recent.rows.get(place)
+        if let Some((met, number)) = desk.recent.get((hash >> (64 - RECENT_BITS)) as usize)
             && same(met, row)
             && *number != 0
         {
-            return Ok(*number);
+            return Some(*number);
         }
-        self.look_up(row, hash, recent, guard)
+        self.table.prefetch(hash);
+        desk.asked.push(Asked { row: *row, hash, mark });
+        None
     }
 
-    fn look_up(
+    /// Tells the numbers of all rows that were asked for.
+    #[inline(always)]
+    pub fn resolve(
         &self,
-        row: &[u64; K],
-        hash: u64,
-        recent: &mut Recent<K>,
+        desk: &mut Desk<K>,
+        guard: &Guard,
+        mut tell: impl FnMut(u32, u32),
+    ) -> Result<(), Full> {
+        if desk.asked.is_empty() {
+            return Ok(());
+        }
+        desk.recent.resize(1 << RECENT_BITS, ([0; K], 0));
+        let mut asked = std::mem::take(&mut desk.asked);
+        desk.positions.clear();
+        desk.positions.extend(asked.iter().map(|asked| {
+            let position = self.table.seek(asked.hash, guard);
+            if let Some(entry) = position.entry() {
+                self.prefetch(Placed::place(entry) as u32);
+            }
+            position
+        }));
+        let mut result = Ok(());
+        for (i, asked) in asked.iter().enumerate() {
+            match self.number(asked, desk.positions[i], desk, guard) {
+                Ok(number) => tell(asked.mark, number),
+                Err(Full) => result = Err(Full),
+            }
+        }
+        asked.clear();
+        desk.asked = asked;
+        result
+    }
+
+    #[inline(always)]
+    fn number(
+        &self,
+        asked: &Asked<K>,
+        position: Position,
+        desk: &mut Desk<K>,
         guard: &Guard,
     ) -> Result<u32, Full> {
-        let is = |entry: u64| same(&self.row(Placed::place(entry) as u32), row);
+        let is = |entry: u64| same(&self.row(Placed::place(entry) as u32), &asked.row);
         let make = || {
-            if recent.next == recent.end {
-                (recent.next, recent.end) = self.take()?;
+            if desk.next == desk.end {
+                (desk.next, desk.end) = self.take()?;
             }
             // SAFETY: the number is this thread's own, and nobody else reads
             // its row before it is published with the entry.
-            unsafe { *self.at(recent.next) = *row };
-            Some(tag(hash) << PLACE_BITS | recent.next)
+            unsafe { *self.at(desk.next) = asked.row };
+            Some(tag(asked.hash) << PLACE_BITS | desk.next)
         };
-        let number = match self.table.insert(hash, is, make, guard) {
+        let number = match self.table.insert_at(position, asked.hash, is, make, guard) {
             Inserted::New(entry) => {
-                recent.next += 1;
+                desk.next += 1;
                 Placed::place(entry) as u32
             }
             Inserted::Found(entry) => Placed::place(entry) as u32,
             Inserted::NoRoom => return Err(Full),
         };
-        recent.rows.resize(1 << RECENT_BITS, ([0; K], 0));
-        recent.rows[(hash >> (64 - RECENT_BITS)) as usize] = (*row, number);
+        desk.recent[(asked.hash >> (64 - RECENT_BITS)) as usize] = (asked.row, number);
         Ok(number)
     }
 
