@@ -57,19 +57,7 @@ fn road(end: u32, ballast: usize) -> impl Fn() -> Box<dyn Model> + Sync {
 }
 
 fn options(order: Order, interrupt: &AtomicBool) -> Options<'_> {
-    Options {
-        order,
-        threads: 1,
-        compress: Compress::Off,
-        depth: None,
-        ignore: Vec::new(),
-        target: None,
-        max_violations: 1,
-        memory: 1 << 30,
-        time: None,
-        interrupt,
-        progress: None,
-    }
+    Options { order, threads: 1, compress: Compress::Off, interrupt, ..Options::default() }
 }
 
 fn search(order: Order, end: u32) -> Outcome {

@@ -72,3 +72,10 @@ pub struct Fault {
     pub message: String,
     pub span: Span,
 }
+
+impl Fault {
+    /// What a model of one's own claims does not hold; it has no text to point at.
+    pub fn assertion(message: &str) -> Fault {
+        Fault { kind: FaultKind::Assertion, message: message.into(), span: Span::NONE }
+    }
+}

@@ -10,6 +10,13 @@ pub struct Step {
     pub action: ActionIdx,
 }
 
+impl Step {
+    /// An action of a model that has no processes.
+    pub fn of(action: usize) -> Step {
+        Step { process: 0, action: ActionIdx(action as u32) }
+    }
+}
+
 /// Whether to go on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Flow {

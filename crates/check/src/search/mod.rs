@@ -51,6 +51,26 @@ pub struct Options<'a> {
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
 }
 
+/// All cores, three GiB, no other limit; the first violation, depth first.
+impl Default for Options<'_> {
+    fn default() -> Self {
+        static NEVER: AtomicBool = AtomicBool::new(false);
+        Options {
+            order: Order::Dfs,
+            threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
+            compress: Compress::Auto,
+            depth: None,
+            ignore: Vec::new(),
+            target: None,
+            max_violations: 1,
+            memory: 3 << 30,
+            time: None,
+            interrupt: &NEVER,
+            progress: None,
+        }
+    }
+}
+
 /// A violation to look for: its kind and, except for deadlocks, its place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {

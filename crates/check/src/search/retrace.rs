@@ -11,7 +11,7 @@ use super::run::{Run, Witness};
 use super::{Maker, Target, path};
 use crate::outcome::{Found, Stop};
 use crate::store::{Full, Shape, Store, Token, TreeStore, TreeWriter, Writer};
-use ir::fault::{Fault, FaultKind};
+use ir::fault::Fault;
 use ir::model::{Flow, Model, Sink, Step};
 
 /// Expansions between two looks at the clock.
@@ -43,8 +43,7 @@ pub(super) fn retrace(
         _ => None,
     };
     let tokens: Vec<Token> = stack.iter().filter_map(on_the_way).collect();
-    let own = (fault.kind != FaultKind::Deadlock && !tokens.is_empty()) as usize;
-    let depth = tokens.len().saturating_sub(1) + own;
+    let depth = tokens.len().saturating_sub(1) + !last.is_empty() as usize;
     let mut steps = path::steps(&mut *model, &mut store.writer(), &tokens);
     steps.extend(last);
     Some(Found { fault, depth, steps })

@@ -151,8 +151,7 @@ impl<W: Writer> Sink for Finds<'_, W> {
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
         if !self.run.ignores(&fault) {
             // A deadlock has no step of its own.
-            let own = (fault.kind != FaultKind::Deadlock && self.parent.is_some()) as usize;
-            let depth = self.depth as usize + own;
+            let depth = self.depth as usize + !steps.is_empty() as usize;
             self.run.report(Witness { fault, from: self.parent, steps: steps.to_vec(), depth });
         }
         self.flow()

@@ -100,6 +100,7 @@ impl Store for ExactStore {
             parent: Place(0),
             bytes: Vec::new(),
             used: 0,
+            last_len: 0,
             offered: Vec::with_capacity(MOST_OFFERED),
             positions: Vec::with_capacity(MOST_OFFERED),
         }
@@ -131,6 +132,7 @@ pub struct ExactWriter<'s> {
     bytes: Vec<u8>,
     /// Bytes of the batch.
     used: usize,
+    last_len: usize,
     offered: Vec<Offered>,
     /// Where the search for each of them has come to.
     positions: Vec<Position>,
@@ -138,7 +140,8 @@ pub struct ExactWriter<'s> {
 
 impl Writer for ExactWriter<'_> {
     fn prefetch(&self, token: Token) {
-        self.store.records.prefetch(Place(token));
+        // Most states of a model are as long as the last one.
+        self.store.records.prefetch(Place(token), self.last_len);
     }
 
     fn read(&mut self, token: Token, state: &mut Vec<u8>) {
@@ -157,6 +160,7 @@ impl Writer for ExactWriter<'_> {
         }
         copy(state, &mut self.bytes[at..at + len]);
         self.used = at + len;
+        self.last_len = len;
         let (at, len) = (at as u32, len as u32);
         self.offered.push(Offered { hash, at, len, parent: self.parent, mark });
         self.offered.len() >= MOST_OFFERED || self.used >= MOST_BYTES
@@ -169,7 +173,7 @@ impl Writer for ExactWriter<'_> {
         self.positions.extend(self.offered.iter().map(|offered| {
             let position = store.table.seek(offered.hash, guard);
             if let Some(entry) = position.entry() {
-                store.records.prefetch(Place(Placed::place(entry)));
+                store.records.prefetch(Place(Placed::place(entry)), offered.len as usize);
             }
             position
         }));

@@ -14,6 +14,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const UNIT: usize = 4;
 const PLACE_MASK: u64 = (1 << PLACE_BITS) - 1;
 const HEAD: usize = 8;
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// Where the first record is: place 0 stands for none.
 const FIRST: u64 = 8;
 /// The length of a state has the bits that the parent's place leaves.
@@ -148,10 +150,16 @@ impl Records {
         self.map.start().wrapping_add(place.0 as usize * UNIT)
     }
 
+    /// Asks for the record of a state of this length.
     #[inline]
-    pub fn prefetch(&self, place: Place) {
-        prefetch(self.at(place));
-        prefetch(self.at(place).wrapping_add(64));
+    pub fn prefetch(&self, place: Place, len: usize) {
+        let at = self.at(place);
+        prefetch(at);
+        // Two cache lines if it lies across their border; the rest of a long
+        // one is fetched by the machine, as it is read in order.
+        if (at as usize % LINE) + HEAD + len > LINE {
+            prefetch(at.wrapping_add(LINE));
+        }
     }
 
     #[inline]
