@@ -10,5 +10,5 @@ mod shorten;
 pub mod store;
 
 pub use outcome::{Found, Outcome, Progress, Stop, Verdict};
-pub use search::{Compress, Maker, Options, Order, Target, check};
+pub use search::{Compress, FOLD_AFTER, Maker, Options, Order, Target, check};
 pub use shorten::shorten;

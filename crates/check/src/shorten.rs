@@ -6,7 +6,7 @@
 //! may meet the path again further on.
 
 use crate::outcome::Found;
-use crate::search::{Compress, Maker, Options, Order, Target, check};
+use crate::search::{Maker, Options, Order, Target, check};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use ir::trace::{Followed, follow};
@@ -30,16 +30,13 @@ pub fn shorten(
     let options = Options {
         order: Order::Bfs,
         threads,
-        compress: Compress::Auto,
         depth: Some(found.depth),
-        ignore: Vec::new(),
         target: Some(Target { kind: found.fault.kind, span: found.fault.span }),
-        max_violations: 1,
         memory,
         // Half of the time is for shortcuts.
         time: time.map(|t| t / 2),
         interrupt,
-        progress: None,
+        ..Options::default()
     };
     let outcome = check(make, &options);
     if let Some(shortest) = outcome.violations.into_iter().next() {

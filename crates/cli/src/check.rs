@@ -126,6 +126,7 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
         },
         threads: threads(args),
         compress: compress(args),
+        fold_after: check::FOLD_AFTER,
         depth: args.depth,
         ignore: ignore.collect(),
         target: None,

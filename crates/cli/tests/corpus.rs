@@ -3,11 +3,15 @@
 mod common;
 
 use check::{Order, Verdict};
-use common::{FULL, corpus, load, search, skipped};
+use common::{Engine, FULL, How, corpus, how, load, search, skipped};
 use ir::reduce;
 
-/// Larger models would take the test run too long; `cargo xtask bench` runs them.
-const MAX_STATES: u64 = 1_000_000;
+/// The interpreter would take the test run too long on larger models.
+const INTERPRETED: u64 = 200_000;
+
+const INTERPRET: How = how(Order::Dfs, 2, Engine::Interpret, false);
+const EXACT: How = how(Order::Dfs, 2, Engine::Jit, false);
+const FOLDED: How = how(Order::Bfs, 2, Engine::Jit, true);
 
 #[test]
 fn counts_and_first_errors_are_those_of_spin() {
@@ -22,16 +26,17 @@ fn counts_and_first_errors_are_those_of_spin() {
             panic!("a line of expected.tsv has six columns: {line}")
         };
         let counts: (u64, u64) = (states.parse().unwrap(), transitions.parse().unwrap());
-        if counts.0 > MAX_STATES {
-            continue;
-        }
         let system = load(&corpus.join(format!("{name}.pml")));
-        let full = search(&system, Order::Dfs, FULL);
-        assert_eq!((full.states, full.transitions), counts, "{name}");
+        for how in [INTERPRET, EXACT, FOLDED] {
+            if how.engine == Engine::Jit || counts.0 <= INTERPRETED {
+                let full = search(&system, how, FULL);
+                assert_eq!((full.states, full.transitions), counts, "{name} {how:?}");
+            }
+        }
         let reduced = reduce::reduce(&system);
-        assert!(search(&reduced, Order::Dfs, FULL).states <= full.states, "{name}");
+        assert!(search(&reduced, FOLDED, FULL).states <= counts.0, "{name}");
         for (what, system) in [("full", &system), ("reduced", &reduced)] {
-            let outcome = search(system, Order::Dfs, &[]);
+            let outcome = search(system, EXACT, &[]);
             let kind = outcome.violations.first().map_or("none", |v| v.fault.kind.name());
             let expected = match first_error {
                 "invalid end state" => "deadlock",
@@ -42,5 +47,5 @@ fn counts_and_first_errors_are_those_of_spin() {
         }
         n += 1;
     }
-    assert!(n >= 50, "only {n} models were compared");
+    assert!(n >= 60, "only {n} models were compared");
 }

@@ -182,15 +182,12 @@ fn search(system: &System, order: Order) -> Outcome {
     let options = Options {
         order,
         threads: 1,
-        compress: Compress::Off,
-        depth: None,
-        ignore: Vec::new(),
-        target: None,
-        max_violations: 1,
+        compress: Compress::On,
+        fold_after: 100,
         memory: 64 << 20,
         time: Some(Duration::from_millis(20)),
         interrupt: &interrupt,
-        progress: None,
+        ..Options::default()
     };
     let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
     check::check(&make, &options)

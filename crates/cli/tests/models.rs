@@ -1,10 +1,11 @@
 //! Every model of the repository does what its first line says, in every
-//! search order, with and without reductions. `BLESS=1` rewrites the counts.
+//! search order, by both engines, in every store, by one thread and by more,
+//! with and without reductions. `BLESS=1` rewrites the counts.
 
 mod common;
 
-use check::{Order, Verdict};
-use common::{Expect, FULL, load, models, search};
+use check::Verdict;
+use common::{Expect, FULL, HOWS, How, load, models, search};
 use ir::layout::Layout;
 use ir::reduce;
 use ir::system::System;
@@ -21,34 +22,36 @@ fn every_model_meets_its_expectation() {
         let expect = expect.unwrap_or_else(|| panic!("{}: no expectation", path.display()));
         let system = load(&path);
         check_counts(&path, &text, &system, &expect);
-        for order in [Order::Dfs, Order::Bfs] {
-            check_verdict(&path, &system, &system, order, &expect);
-            check_verdict(&path, &system, &reduce::reduce(&system), order, &expect);
+        for how in HOWS {
+            check_verdict(&path, &system, &system, how, &expect);
+            check_verdict(&path, &system, &reduce::reduce(&system), how, &expect);
         }
     }
 }
 
 fn check_counts(path: &Path, text: &str, system: &System, expect: &Expect) {
     let Some(counts) = expect.counts else { return };
-    let dfs = search(system, Order::Dfs, FULL);
-    let bfs = search(system, Order::Bfs, FULL);
-    assert_eq!(dfs.verdict, Verdict::Holds, "{}", path.display());
-    assert_eq!(
-        (dfs.states, dfs.transitions),
-        (bfs.states, bfs.transitions),
-        "{}: depth first and breadth first differ",
-        path.display()
-    );
-    if (dfs.states, dfs.transitions) != counts && std::env::var_os("BLESS").is_some() {
-        bless(path, text, expect, dfs.states, dfs.transitions);
+    let first = search(system, HOWS[0], FULL);
+    assert_eq!(first.verdict, Verdict::Holds, "{}", path.display());
+    for how in &HOWS[1..] {
+        let other = search(system, *how, FULL);
+        assert_eq!(
+            (first.states, first.transitions),
+            (other.states, other.transitions),
+            "{}: {how:?} differs",
+            path.display()
+        );
+        assert_eq!(first.reached, other.reached, "{}: {how:?}", path.display());
+    }
+    if (first.states, first.transitions) != counts && std::env::var_os("BLESS").is_some() {
+        bless(path, text, expect, first.states, first.transitions);
         return;
     }
-    assert_eq!((dfs.states, dfs.transitions), counts, "{}", path.display());
+    assert_eq!((first.states, first.transitions), counts, "{}", path.display());
     let reduced = reduce::reduce(system);
-    for order in [Order::Dfs, Order::Bfs] {
-        let outcome = search(&reduced, order, FULL);
-        assert!(outcome.states <= dfs.states, "{}: reduced has more states", path.display());
-    }
+    let counts = HOWS.map(|how| search(&reduced, how, FULL)).map(|o| (o.states, o.transitions));
+    assert!(counts.iter().all(|c| *c == counts[0]), "{}: {counts:?}", path.display());
+    assert!(counts[0].0 <= first.states, "{}: reduced has more states", path.display());
 }
 
 fn bless(path: &Path, text: &str, expect: &Expect, states: u64, transitions: u64) {
@@ -62,19 +65,19 @@ fn bless(path: &Path, text: &str, expect: &Expect, states: u64, transitions: u64
 }
 
 /// The verdict is right and the counterexample is real.
-fn check_verdict(path: &Path, system: &System, searched: &System, order: Order, expect: &Expect) {
-    let outcome = search(searched, order, &[]);
+fn check_verdict(path: &Path, system: &System, searched: &System, how: How, expect: &Expect) {
+    let outcome = search(searched, how, &[]);
     let name = path.display();
     match (&expect.violation, outcome.violations.first()) {
-        (None, None) => assert_eq!(outcome.verdict, Verdict::Holds, "{name} {order:?}"),
+        (None, None) => assert_eq!(outcome.verdict, Verdict::Holds, "{name} {how:?}"),
         (Some(kind), Some(found)) => {
-            assert_eq!(found.fault.kind.name(), kind, "{name} {order:?}");
+            assert_eq!(found.fault.kind.name(), kind, "{name} {how:?}");
             let faulty = kind != "deadlock";
             let steps = reduce::expand_steps(searched, &found.steps, faulty);
             let layout = Layout::new(system);
             let replayed = trace::replay(system, &layout, &steps, Some(found.fault.kind));
-            assert!(replayed.is_ok(), "{name} {order:?}: {replayed:?}");
+            assert!(replayed.is_ok(), "{name} {how:?}: {replayed:?}");
         }
-        (expected, found) => panic!("{name} {order:?}: expected {expected:?}, found {found:?}"),
+        (expected, found) => panic!("{name} {how:?}: expected {expected:?}, found {found:?}"),
     }
 }

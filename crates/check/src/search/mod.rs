@@ -38,6 +38,8 @@ pub struct Options<'a> {
     pub order: Order,
     pub threads: usize,
     pub compress: Compress,
+    /// With `Compress::On`, states after which they are folded.
+    pub fold_after: u64,
     /// Longest path to follow.
     pub depth: Option<usize>,
     pub ignore: Vec<FaultKind>,
@@ -59,6 +61,7 @@ impl Default for Options<'_> {
             order: Order::Dfs,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             compress: Compress::Auto,
+            fold_after: FOLD_AFTER,
             depth: None,
             ignore: Vec::new(),
             target: None,
@@ -87,8 +90,8 @@ impl Target {
 /// Makes the model anew, for each thread its own.
 pub type Maker<'m> = dyn Fn() -> Box<dyn Model + 'm> + Sync + 'm;
 
-/// States after which a search that is to be compact knows how to fold them.
-const FOLD_AT: u64 = 32_768;
+/// States that are enough to learn how to fold them.
+pub const FOLD_AFTER: u64 = 32_768;
 
 /// Time to look for the violation that Spin would find first, as a multiple of
 /// the time that the search took.
@@ -107,7 +110,7 @@ pub fn check(make: &Maker, options: &Options) -> Outcome {
     // Bytes that do not count for equality have no place in a tree.
     let compress = if hidden > 0 { Compress::Off } else { options.compress };
     if compress == Compress::On {
-        run.pause_at(FOLD_AT);
+        run.pause_at(options.fold_after);
     }
     let mut frontier = start(make, &run, &store);
     search(make, &run, &store, &mut frontier);

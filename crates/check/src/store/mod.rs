@@ -8,6 +8,8 @@ mod exact;
 mod records;
 mod shape;
 mod table;
+#[cfg(test)]
+mod tests;
 mod tree;
 mod words;
 

@@ -11,7 +11,6 @@ use ir::system::System;
 use lang::promela::preprocess::FileLoader;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::atomic::AtomicBool;
 
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
@@ -60,22 +59,54 @@ pub fn load(path: &Path) -> System {
     })
 }
 
-pub fn search(system: &System, order: Order, ignore: &[FaultKind]) -> Outcome {
+/// How a search is done; none of it may change its counts.
+#[derive(Debug, Clone, Copy)]
+pub struct How {
+    pub order: Order,
+    pub threads: usize,
+    pub engine: Engine,
+    /// Folds states after a few.
+    pub compress: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    Interpret,
+    Jit,
+}
+
+/// Every order and, not with every other, every number of threads, engine and store.
+pub const HOWS: [How; 6] = [
+    how(Order::Dfs, 1, Engine::Interpret, false),
+    how(Order::Bfs, 1, Engine::Interpret, true),
+    how(Order::Dfs, 1, Engine::Jit, true),
+    how(Order::Bfs, 1, Engine::Jit, false),
+    how(Order::Dfs, 3, Engine::Jit, false),
+    how(Order::Bfs, 3, Engine::Jit, true),
+];
+
+pub const fn how(order: Order, threads: usize, engine: Engine, compress: bool) -> How {
+    How { order, threads, engine, compress }
+}
+
+pub fn search(system: &System, how: How, ignore: &[FaultKind]) -> Outcome {
     let layout = Layout::new(system);
-    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
-    let interrupt = AtomicBool::new(false);
+    let code = (how.engine == Engine::Jit)
+        .then(|| jit::compile(system, &layout).expect("code for this machine"));
+    let make = || -> Box<dyn Model + '_> {
+        match &code {
+            Some(code) => Box::new(jit::Native::new(code, system, &layout)),
+            None => Box::new(Interpreter::new(system, &layout)),
+        }
+    };
     let options = Options {
-        order,
-        threads: 1,
-        compress: Compress::Off,
-        depth: None,
+        order: how.order,
+        threads: how.threads,
+        compress: if how.compress { Compress::On } else { Compress::Off },
+        fold_after: 50,
         ignore: ignore.to_vec(),
-        target: None,
-        max_violations: 1,
         memory: 4 << 30,
-        time: None,
-        interrupt: &interrupt,
-        progress: None,
+        ..Options::default()
     };
     check::check(&make, &options)
 }

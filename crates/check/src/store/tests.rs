@@ -1,0 +1,162 @@
+//! Both stores against a hash set, by one thread and by more.
+
+use super::shape::Shape;
+use super::{ExactStore, Full, Store, Token, TreeStore, Writer};
+use crate::memory::Budget;
+use std::collections::HashSet;
+use std::sync::Arc;
+
+/// A small generator: the tests need no better one.
+fn random(seed: &mut u64) -> u64 {
+    *seed = seed.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+    *seed >> 33
+}
+
+fn exact(hidden: usize, limit: u64) -> ExactStore {
+    ExactStore::new(hidden, &Arc::new(Budget::new(limit))).expect("room for a small store")
+}
+
+fn tree(shapes: Vec<Shape>, limit: u64) -> TreeStore {
+    TreeStore::new(shapes, &Arc::new(Budget::new(limit))).expect("room for a small store")
+}
+
+/// Inserts one state; its token if it was new.
+fn insert(writer: &mut impl Writer, state: &[u8]) -> Result<Option<Token>, Full> {
+    let mut new = None;
+    writer.offer(state, 0);
+    writer.settle(|token, _| new = Some(token))?;
+    Ok(new)
+}
+
+/// States of many lengths, some of them long, few of them random in all bytes.
+fn states(n: usize, longest: usize) -> Vec<Vec<u8>> {
+    let mut seed = 7;
+    let mut state = |i: usize| {
+        let len = 3 + random(&mut seed) as usize % 40;
+        let mut state: Vec<u8> = (0..len).map(|_| (random(&mut seed) % 3) as u8).collect();
+        if i.is_multiple_of(10_000) {
+            state.resize(longest + i, 3);
+        }
+        state
+    };
+    (0..n).map(&mut state).collect()
+}
+
+fn agrees_with_a_hash_set<S: Store>(store: &S, hidden: usize, states: &[Vec<u8>]) {
+    let mut writer = store.writer();
+    let mut set = HashSet::new();
+    let mut tokens = Vec::new();
+    for (i, state) in states.iter().enumerate() {
+        // Successors of some state that is there, or of none.
+        if let Some((token, _)) = tokens.get(i * 31 % (2 * tokens.len() + 1)) {
+            let mut parent = Vec::new();
+            writer.read(*token, &mut parent);
+            assert_eq!(parent, tokens[i * 31 % (2 * tokens.len() + 1)].1);
+        }
+        let new = set.insert(state[hidden..].to_vec());
+        assert_eq!(writer.contains(state), !new);
+        let token = insert(&mut writer, state).expect("room");
+        assert_eq!(token.is_some(), new);
+        tokens.extend(token.map(|token| (token, state.clone())));
+    }
+    let mut read = Vec::new();
+    for (token, state) in &tokens {
+        writer.read(*token, &mut read);
+        assert_eq!(read, *state);
+    }
+}
+
+#[test]
+fn the_exact_store_agrees_with_a_hash_set() {
+    agrees_with_a_hash_set(&exact(0, 1 << 30), 0, &states(100_000, 3 << 20));
+    agrees_with_a_hash_set(&exact(2, 1 << 30), 2, &states(50_000, 100));
+}
+
+#[test]
+fn the_tree_agrees_with_a_hash_set() {
+    let states = states(100_000, 5000);
+    agrees_with_a_hash_set(&tree(Vec::new(), 1 << 30), 0, &states);
+    let of = |len| {
+        let sample: Vec<&[u8]> = states.iter().map(|s| &s[..]).filter(|s| s.len() == len).collect();
+        Shape::new(len, &sample)
+    };
+    agrees_with_a_hash_set(&tree([3, 9, 32, 40, 42].map(of).to_vec(), 1 << 30), 0, &states);
+}
+
+#[test]
+fn a_state_moves_from_store_to_store() {
+    let budget = Arc::new(Budget::new(1 << 30));
+    let store = ExactStore::new(0, &budget).expect("room");
+    let mut set = HashSet::new();
+    let mut tokens = Vec::new();
+    let mut writer = store.writer();
+    for state in states(50_000, 3000) {
+        tokens
+            .extend(insert(&mut writer, &state).expect("room").map(|token| (token, state.clone())));
+        set.insert(state);
+    }
+    drop(writer);
+    let tree = store.fold(&budget, tokens.iter_mut().map(|(token, _)| token)).expect("room");
+    let mut writer = tree.writer();
+    let mut read = Vec::new();
+    for (token, state) in &tokens {
+        writer.read(*token, &mut read);
+        assert_eq!(read, *state);
+        assert_eq!(insert(&mut writer, state), Ok(None));
+    }
+    assert_eq!(insert(&mut writer, &[9; 20]).map(|token| token.is_some()), Ok(true));
+}
+
+fn is_new_to_one_of_many_threads<S: Store>(store: &S) {
+    const STATES: u64 = 200_000;
+    let walk = |offset: u64| {
+        let mut writer = store.writer();
+        let mut new = Vec::new();
+        // All threads come by all states, each from another place on.
+        for i in 0..STATES {
+            let number = (i + offset) % STATES;
+            let mut state = [0; 20];
+            state[..8].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
+            state[19] = number as u8;
+            if writer.offer(&state, number as u32) {
+                writer.settle(|token, mark| new.push((token, mark))).expect("room");
+            }
+        }
+        writer.settle(|token, mark| new.push((token, mark))).expect("room");
+        new
+    };
+    let new: Vec<(Token, u32)> = std::thread::scope(|scope| {
+        let threads: Vec<_> = (0..4).map(|t| scope.spawn(move || walk(t * STATES / 7))).collect();
+        threads.into_iter().flat_map(|t| t.join().expect("no panic")).collect()
+    });
+    let tokens: HashSet<Token> = new.iter().map(|n| n.0).collect();
+    let numbers: HashSet<u32> = new.iter().map(|n| n.1).collect();
+    assert_eq!((new.len(), tokens.len(), numbers.len()), (200_000, 200_000, 200_000));
+}
+
+#[test]
+fn a_state_is_new_to_one_of_many_threads() {
+    is_new_to_one_of_many_threads(&exact(0, 1 << 30));
+    is_new_to_one_of_many_threads(&tree(Vec::new(), 1 << 30));
+}
+
+fn keeps_its_limit<S: Store>(store: &S, budget: &Budget, least: u64) {
+    let mut writer = store.writer();
+    let mut n = 0u64;
+    while insert(&mut writer, &n.to_le_bytes()) != Err(Full) {
+        n += 1;
+    }
+    assert!(budget.peak() <= budget.limit() && store.bytes() <= budget.limit());
+    assert!(n > least, "{n}");
+    assert!((0..n).all(|i| writer.contains(&i.to_le_bytes())));
+    assert!(!writer.contains(&(n + 1).to_le_bytes()));
+}
+
+#[test]
+fn stores_keep_their_limit() {
+    let budget = Arc::new(Budget::new(4 << 20));
+    keeps_its_limit(&ExactStore::new(0, &budget).expect("room"), &budget, 100_000);
+    let budget = Arc::new(Budget::new(4 << 20));
+    // Half of such a state is different in each: nothing to be saved.
+    keeps_its_limit(&TreeStore::new(Vec::new(), &budget).expect("room"), &budget, 50_000);
+}
