@@ -28,11 +28,13 @@ pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mu
         let help = || {
             let mut worker = Worker::new(run, make(), store.writer());
             levels.help(&mut worker);
+            worker.report();
             worker.reached().to_vec()
         };
         let helpers: Vec<_> = (1..run.options.threads).map(|_| scope.spawn(help)).collect();
         let mut worker = Worker::new(run, make(), store.writer());
         levels.lead(&mut worker, std::mem::take(frontier));
+        worker.report();
         run.add_reached(worker.reached());
         for helper in helpers {
             run.add_reached(&helper.join().unwrap_or_else(|panic| resume_unwind(panic)));
@@ -87,13 +89,12 @@ impl<'r> Levels<'r> {
         let (now, later): (Vec<_>, Vec<_>) = frontier.into_iter().partition(|w| w.depth == first);
         self.add(&mut { now });
         let mut later = Some(later);
-        for depth in first as usize.. {
+        loop {
             let size = self.turn();
             if size == 0 {
                 break;
             }
             self.add(&mut later.take().unwrap_or_default());
-            self.run.depth.store(depth, Ordering::Relaxed);
             let shared = size >= SHARED_LEVEL;
             if shared {
                 self.begin_round();

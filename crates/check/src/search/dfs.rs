@@ -13,7 +13,6 @@ use super::worker::{Waiting, Worker};
 use crate::outcome::Stop;
 use crate::store::{Store, Writer};
 use std::panic::resume_unwind;
-use std::sync::atomic::Ordering;
 
 /// States that are taken from the stack at once.
 const BUNDLE: usize = 16;
@@ -30,6 +29,7 @@ pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mu
         let mut stack = Stack::new(&run.budget);
         push(&mut stack, start.into_iter(), run);
         explore(&mut worker, &mut stack, &pool, run);
+        worker.report();
         (stack.take(), worker.reached().to_vec())
     };
     let start = std::mem::take(frontier);
@@ -68,11 +68,8 @@ fn explore<W: Writer>(worker: &mut Worker<W>, stack: &mut Stack, pool: &Pool, ru
         if !worker.expand(&bundle) {
             push(stack, bundle.drain(..).rev(), run);
         }
-        let fresh = &mut worker.finds.fresh;
-        let deepest = fresh.iter().map(|w| w.depth).max().unwrap_or(0);
-        run.depth.fetch_max(deepest as usize, Ordering::Relaxed);
         // The first that was found comes on top.
-        push(stack, fresh.drain(..).rev(), run);
+        push(stack, worker.finds.fresh.drain(..).rev(), run);
         if pool.is_hungry() && stack.len() > 1 && worker.expanded >= ALONE {
             pool.give(stack.split_bottom());
         }

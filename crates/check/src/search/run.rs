@@ -28,6 +28,11 @@ pub(crate) struct Witness {
     pub depth: usize,
 }
 
+/// Keeps what changes often away from what all threads read all the time: two
+/// cache lines, as they are fetched in pairs.
+#[repr(align(128))]
+struct Apart<T>(T);
+
 pub(crate) struct Run<'a> {
     pub options: &'a Options<'a>,
     pub budget: Arc<Budget>,
@@ -44,7 +49,7 @@ pub(crate) struct Run<'a> {
     /// As many violations as asked for were found.
     enough: AtomicBool,
     /// A `Stop` as a number, 0 if there is none.
-    stop: AtomicU8,
+    stop: Apart<AtomicU8>,
     found: Mutex<Vec<Witness>>,
     /// For each action, whether it was ever run.
     reached: Mutex<Vec<bool>>,
@@ -65,7 +70,7 @@ impl<'a> Run<'a> {
             n_violations: AtomicU64::new(0),
             cut: AtomicBool::new(false),
             enough: AtomicBool::new(false),
-            stop: AtomicU8::new(0),
+            stop: Apart(AtomicU8::new(0)),
             found: Mutex::new(Vec::new()),
             reached: Mutex::new(Vec::new()),
             pause_at: AtomicU64::new(u64::MAX),
@@ -109,14 +114,14 @@ impl<'a> Run<'a> {
 
     /// Ends the search; the first reason counts.
     pub fn stop(&self, why: Stop) {
-        let _ = self.stop.compare_exchange(0, why as u8, Ordering::Relaxed, Ordering::Relaxed);
+        let _ = self.stop.0.compare_exchange(0, why as u8, Ordering::Relaxed, Ordering::Relaxed);
     }
 
     /// Counts new states; the search pauses when there are enough.
     pub fn add_states(&self, n: u64) {
         let before = self.states.fetch_add(n, Ordering::Relaxed);
         if before + n >= self.pause_at.load(Ordering::Relaxed) {
-            let _ = self.stop.compare_exchange(0, PAUSED, Ordering::Relaxed, Ordering::Relaxed);
+            let _ = self.stop.0.compare_exchange(0, PAUSED, Ordering::Relaxed, Ordering::Relaxed);
         }
     }
 
@@ -126,19 +131,19 @@ impl<'a> Run<'a> {
     }
 
     pub fn is_paused(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) == PAUSED
+        self.stop.0.load(Ordering::Relaxed) == PAUSED
     }
 
     /// Lets a search go on that has paused, or that has memory again.
     pub fn go_on(&self) {
         self.pause_at.store(u64::MAX, Ordering::Relaxed);
         if self.is_paused() || self.is_full() {
-            self.stop.store(0, Ordering::Relaxed);
+            self.stop.0.store(0, Ordering::Relaxed);
         }
     }
 
     pub fn is_full(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) == Stop::Memory as u8
+        self.stop.0.load(Ordering::Relaxed) == Stop::Memory as u8
     }
 
     /// Adds what a thread has reached.
@@ -154,11 +159,11 @@ impl<'a> Run<'a> {
     }
 
     pub fn is_stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) != 0
+        self.stop.0.load(Ordering::Relaxed) != 0
     }
 
     pub fn stopped_by(&self) -> Option<Stop> {
-        let number = self.stop.load(Ordering::Relaxed);
+        let number = self.stop.0.load(Ordering::Relaxed);
         let cut = self.cut.load(Ordering::Relaxed).then_some(Stop::Depth);
         Stop::ALL.into_iter().find(|s| *s as u8 == number).or(cut)
     }

@@ -8,8 +8,10 @@ use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use std::sync::atomic::Ordering;
 
-/// Expansions between two looks at the clock.
-const CLOCK_EXPANSIONS: u64 = 512;
+/// Expansions between two reports of a thread to the others; to begin with it
+/// reports at once.
+const REPORT_EXPANSIONS: u64 = 512;
+const REPORTS_AT_ONCE: u64 = 4096;
 
 /// A state that waits to be expanded, with its depth.
 #[derive(Debug, Clone, Copy)]
@@ -22,9 +24,9 @@ pub(super) struct Waiting {
 pub(super) struct Worker<'r, W> {
     model: Box<dyn Model + 'r>,
     state: Vec<u8>,
-    /// States expanded, and how many of them at the last look at the clock.
+    /// States expanded, and how many of them at the last report.
     pub expanded: u64,
-    looked_at: u64,
+    reported: u64,
     pub finds: Finds<'r, W>,
 }
 
@@ -37,7 +39,12 @@ pub(super) struct Finds<'r, W> {
     depth: u32,
     /// Successors of this state would be too deep.
     at_limit: bool,
+    /// Transitions of the expansions under way, and of those that are done.
     transitions: u64,
+    counted: u64,
+    /// New states that were not reported yet, and the depth of the deepest.
+    found: u64,
+    deepest: u32,
     /// The expansion under way was given up.
     aborted: bool,
     /// New states since they were last taken, in the order of discovery.
@@ -53,10 +60,13 @@ impl<'r, W: Writer> Worker<'r, W> {
             depth: 0,
             at_limit: false,
             transitions: 0,
+            counted: 0,
+            found: 0,
+            deepest: 0,
             aborted: false,
             fresh: Vec::new(),
         };
-        Worker { model, state: Vec::new(), expanded: 0, looked_at: 0, finds }
+        Worker { model, state: Vec::new(), expanded: 0, reported: 0, finds }
     }
 
     /// Finds the initial states.
@@ -83,20 +93,33 @@ impl<'r, W: Writer> Worker<'r, W> {
         self.finish()
     }
 
-    /// Settles what was offered and passes the counts on.
+    /// Settles what was offered and counts it.
     fn finish(&mut self) -> bool {
         self.finds.settle();
-        let run = self.finds.run;
-        let transitions = std::mem::take(&mut self.finds.transitions);
-        let done = !std::mem::take(&mut self.finds.aborted);
+        let finds = &mut self.finds;
+        let transitions = std::mem::take(&mut finds.transitions);
+        let done = !std::mem::take(&mut finds.aborted);
         if done {
-            run.transitions.fetch_add(transitions, Ordering::Relaxed);
+            finds.counted += transitions;
         }
-        if self.expanded - self.looked_at >= CLOCK_EXPANSIONS {
-            self.looked_at = self.expanded;
-            run.look_at_clock();
+        let report_at = self.reported + REPORT_EXPANSIONS;
+        if self.expanded >= report_at || self.expanded < REPORTS_AT_ONCE || !done {
+            self.report();
         }
         done
+    }
+
+    /// Passes the counts on to all threads and looks at the clock. Seldom, as
+    /// these are words for which threads would get in each other's way.
+    pub fn report(&mut self) {
+        let Finds { run, counted, found, deepest, .. } = &mut self.finds;
+        run.transitions.fetch_add(std::mem::take(counted), Ordering::Relaxed);
+        run.depth.fetch_max(*deepest as usize, Ordering::Relaxed);
+        run.add_states(std::mem::take(found));
+        if self.expanded >= self.reported + REPORT_EXPANSIONS {
+            self.reported = self.expanded;
+            run.look_at_clock();
+        }
     }
 
     pub fn reached(&mut self) -> &[bool] {
@@ -117,10 +140,12 @@ impl<W: Writer> Finds<'_, W> {
     }
 
     fn settle(&mut self) {
-        let fresh = &mut self.fresh;
-        let before = fresh.len();
-        let settled = self.writer.settle(|token, depth| fresh.push(Waiting { token, depth }));
-        self.run.add_states((fresh.len() - before) as u64);
+        let Finds { fresh, found, deepest, .. } = self;
+        let settled = self.writer.settle(|token, depth| {
+            fresh.push(Waiting { token, depth });
+            *found += 1;
+            *deepest = depth.max(*deepest);
+        });
         if settled.is_err() {
             self.run.stop(Stop::Memory);
             self.aborted = true;
