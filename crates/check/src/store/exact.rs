@@ -3,8 +3,9 @@
 //! A table of entries points to records. An entry holds 26 bits of the state's
 //! hash and the record's place, so that a record is looked at only if it is
 //! very likely the right one. A batch of states is settled in three passes, so
-//! that neither the table nor the records keep the search waiting: the slot is
-//! asked for when a state is offered, the record when the slot is there.
+//! that neither the table nor the records keep the search waiting: the first
+//! hashes states and asks for slots, the second reads slots and asks for
+//! records, the third compares and inserts.
 //!
 //! Guarantee: a state that was new once is found for ever after, and no other
 //! state is taken for it: states are compared byte by byte.
@@ -51,7 +52,10 @@ impl ExactStore {
     #[inline]
     fn is(&self, entry: u64, state: &[u8]) -> bool {
         let stored = self.records.state(Place(Placed::place(entry)));
-        equal(&stored[self.hidden..], &state[self.hidden..])
+        match self.hidden {
+            0 => equal(stored, state),
+            hidden => equal(&stored[hidden..], &state[hidden..]),
+        }
     }
 }
 
@@ -102,7 +106,7 @@ impl Store for ExactStore {
             used: 0,
             last_len: 0,
             offered: Vec::with_capacity(MOST_OFFERED),
-            positions: Vec::with_capacity(MOST_OFFERED),
+            looked: Vec::with_capacity(MOST_OFFERED),
         }
     }
 
@@ -117,12 +121,21 @@ impl Store for ExactStore {
 }
 
 struct Offered {
-    hash: u64,
     /// Where its bytes begin in the batch, and how many there are.
     at: u32,
     len: u32,
     parent: Place,
     mark: u32,
+}
+
+impl Offered {
+    #[inline(always)]
+    fn state<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
+        debug_assert!(self.at as usize + self.len as usize <= bytes.len());
+        // SAFETY: `offer` has put the state there, and the batch only grows
+        // until it is settled.
+        unsafe { bytes.get_unchecked(self.at as usize..self.at as usize + self.len as usize) }
+    }
 }
 
 pub struct ExactWriter<'s> {
@@ -134,8 +147,8 @@ pub struct ExactWriter<'s> {
     used: usize,
     last_len: usize,
     offered: Vec<Offered>,
-    /// Where the search for each of them has come to.
-    positions: Vec<Position>,
+    /// The hash of each of them, and where the search for it has come to.
+    looked: Vec<(u64, Position)>,
 }
 
 impl Writer for ExactWriter<'_> {
@@ -150,10 +163,10 @@ impl Writer for ExactWriter<'_> {
         state.extend_from_slice(self.store.records.state(self.parent));
     }
 
-    #[inline]
+    /// Only copies: to look at bytes that were written just now would mean to
+    /// wait for them.
+    #[inline(always)]
     fn offer(&mut self, state: &[u8], mark: u32) -> bool {
-        let hash = self.store.hash(state);
-        self.store.table.prefetch(hash);
         let (at, len) = (self.used, state.len());
         if self.bytes.len() < at + len {
             self.bytes.resize(at + len.max(MOST_BYTES), 0);
@@ -162,33 +175,37 @@ impl Writer for ExactWriter<'_> {
         self.used = at + len;
         self.last_len = len;
         let (at, len) = (at as u32, len as u32);
-        self.offered.push(Offered { hash, at, len, parent: self.parent, mark });
+        self.offered.push(Offered { at, len, parent: self.parent, mark });
         self.offered.len() >= MOST_OFFERED || self.used >= MOST_BYTES
     }
 
     fn settle(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
         let guard = &crossbeam_epoch::pin();
         let store = self.store;
-        self.positions.clear();
-        self.positions.extend(self.offered.iter().map(|offered| {
-            let position = store.table.seek(offered.hash, guard);
+        self.looked.clear();
+        for offered in &self.offered {
+            let hash = store.hash(offered.state(&self.bytes));
+            store.table.prefetch(hash);
+            self.looked.push((hash, Position::NONE));
+        }
+        for ((hash, position), offered) in self.looked.iter_mut().zip(&self.offered) {
+            *position = store.table.seek(*hash, guard);
             if let Some(entry) = position.entry() {
                 store.records.prefetch(Place(Placed::place(entry)), offered.len as usize);
             }
-            position
-        }));
+        }
         let mut result = Ok(());
-        for (offered, position) in self.offered.iter().zip(&self.positions) {
-            let state = &self.bytes[offered.at as usize..][..offered.len as usize];
+        for ((hash, position), offered) in self.looked.iter().zip(&self.offered) {
+            let state = offered.state(&self.bytes);
             let chunk = &mut self.chunk;
             let mut written = false;
             let write = || {
                 written = true;
                 let Place(place) = store.records.write(chunk, state, offered.parent)?;
-                Some(tag(offered.hash) << PLACE_BITS | place)
+                Some(tag(*hash) << PLACE_BITS | place)
             };
             let is = |entry| store.is(entry, state);
-            match store.table.insert_at(*position, offered.hash, is, write, guard) {
+            match store.table.insert_at(*position, *hash, is, write, guard) {
                 Inserted::New(entry) => {
                     Records::keep(&mut self.chunk, state.len());
                     new(Placed::place(entry), offered.mark);

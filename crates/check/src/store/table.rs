@@ -90,7 +90,7 @@ pub struct Growth {
 
 pub struct Table<E> {
     /// What each shard is now.
-    shards: Box<[AtomicPtr<Shard>]>,
+    shards: Box<[AtomicPtr<Shard>; SHARDS]>,
     /// Entries of each shard.
     counts: Box<[AtomicU32]>,
     generations: Box<[AtomicPtr<Generation>]>,
@@ -137,6 +137,8 @@ pub struct Position {
 const FULL: u64 = u64::MAX;
 
 impl Position {
+    pub const NONE: Position = Position { shard: std::ptr::null(), at: 0, slot: EMPTY };
+
     /// The entry, if there is one.
     #[inline(always)]
     pub fn entry(self) -> Option<u64> {
@@ -166,7 +168,7 @@ impl<E: Entry> Table<E> {
     /// `None` if not even a small table fits.
     pub fn new(budget: &Arc<Budget>, growth: Growth) -> Option<Table<E>> {
         let table = Table {
-            shards: (0..SHARDS).map(|_| AtomicPtr::default()).collect(),
+            shards: Box::new([const { AtomicPtr::new(std::ptr::null_mut()) }; SHARDS]),
             counts: (0..SHARDS).map(|_| AtomicU32::new(0)).collect(),
             generations: (0..GENERATIONS).map(|_| AtomicPtr::default()).collect(),
             growth,
