@@ -8,14 +8,21 @@ use ir::interpret::Interpreter;
 use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink};
 use ir::system::System;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// The interpreter has so much time to be done before anything is compiled.
+const HEAD_START: Duration = Duration::from_millis(2);
 
 /// Native code that will be ready some time, for all threads of a search.
 #[derive(Default)]
 pub struct Compiling {
     code: OnceLock<Result<Code, Error>>,
     cancelled: AtomicBool,
+    /// Held while `cancelled` is set, so that who waits for it is woken.
+    waiting: Mutex<()>,
+    wake: Condvar,
 }
 
 impl Compiling {
@@ -25,6 +32,9 @@ impl Compiling {
 
     /// Compiles, unless cancelled first; to be run on a thread of its own.
     pub fn run(&self, system: &System, layout: &Layout) {
+        let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        let needed = |_: &mut ()| !self.cancelled.load(Ordering::Relaxed);
+        drop(self.wake.wait_timeout_while(waiting, HEAD_START, needed));
         let made = compile_until(system, layout, &self.cancelled);
         // Nobody else sets it; if so, the first is as good.
         let _ = self.code.set(made);
@@ -32,8 +42,10 @@ impl Compiling {
 
     /// Ends `run` soon: the code is no longer needed.
     pub fn cancel(&self) {
-        // Relaxed: a flag on its own.
+        let _waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
+        // Relaxed: a flag on its own; the lock is for who waits.
         self.cancelled.store(true, Ordering::Relaxed);
+        self.wake.notify_all();
     }
 
     fn code(&self) -> Option<&Code> {
