@@ -200,8 +200,8 @@ impl Writer for ExactWriter<'_> {
             let chunk = &mut self.chunk;
             let mut written = false;
             let write = || {
-                written = true;
                 let Place(place) = store.records.write(chunk, state, offered.parent)?;
+written = true;
                 Some(tag(*hash) << PLACE_BITS | place)
             };
             let is = |entry| store.is(entry, state);
@@ -214,6 +214,9 @@ impl Writer for ExactWriter<'_> {
                 Inserted::Found(_) if written => store.records.drop_written(&self.chunk),
                 Inserted::Found(_) => {}
                 Inserted::NoRoom => {
+                    if written {
+                        store.records.drop_written(&self.chunk);
+                    }
                     result = Err(Full);
                     break;
                 }

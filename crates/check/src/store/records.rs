@@ -95,11 +95,13 @@ impl Records {
         chunk.at += (HEAD + len).next_multiple_of(UNIT) as u64;
     }
 
-    /// Takes back the record just written, so that `places` does not find it.
+    /// Takes back the record just written, all of it: whatever is written there
+    /// next may be shorter, and `chunks` must find nothing behind it.
     #[inline]
     pub fn drop_written(&self, chunk: &Chunk) {
-        // SAFETY: as in `write`; a chunk that was written to has room for a head.
-        unsafe { self.map.start().add(chunk.at as usize).cast::<u64>().write_unaligned(0) }
+        let written = HEAD + self.state(Place(chunk.at / UNIT as u64)).len();
+        // SAFETY: as in `write`, which has written so many bytes here.
+        unsafe { self.map.start().add(chunk.at as usize).write_bytes(0, written) }
     }
 
     /// The places of all records, chunk by chunk. Nobody may write meanwhile.
@@ -176,5 +178,21 @@ impl Records {
     pub fn parent(&self, place: Place) -> Place {
         // SAFETY: as in `state`.
         Place(unsafe { self.at(place).cast::<u64>().read_unaligned() } & PLACE_MASK)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_that_was_taken_back_leaves_nothing_behind_a_shorter_one() {
+        let records = Records::new(&Arc::new(Budget::new(1 << 20))).expect("room");
+        let mut chunk = Chunk::NONE;
+        records.write(&mut chunk, &[7; 100], Place(0)).expect("room");
+        records.drop_written(&chunk);
+        let kept = records.write(&mut chunk, &[5; 10], Place(0)).expect("room");
+        Records::keep(&mut chunk, 10);
+        assert_eq!(records.chunks().flatten().collect::<Vec<_>>(), [kept]);
     }
 }
