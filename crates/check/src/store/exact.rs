@@ -74,8 +74,9 @@ impl ExactStore {
         let ExactStore { table, records, .. } = self;
         // Its memory is needed now.
         drop(table);
-        let step = (records.chunks().map(|c| c.len()).sum::<usize>() / SAMPLE).max(1);
-        let sample: Vec<Place> = records.chunks().flatten().step_by(step).collect();
+        // Neighbours: of states from all over nearly every part is different,
+        // wherever it is cut. (szymanski.5: 11 bytes a state, not 47.)
+        let sample: Vec<Place> = records.chunks().flatten().take(SAMPLE).collect();
         let shapes = shapes(&sample, |place| records.state(place).to_vec(), MOST_SHAPES);
         let tree = TreeStore::new(shapes, budget).ok_or(Full)?;
         let mut writer = tree.writer();
@@ -201,7 +202,7 @@ impl Writer for ExactWriter<'_> {
             let mut written = false;
             let write = || {
                 let Place(place) = store.records.write(chunk, state, offered.parent)?;
-written = true;
+                written = true;
                 Some(tag(*hash) << PLACE_BITS | place)
             };
             let is = |entry| store.is(entry, state);

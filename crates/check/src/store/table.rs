@@ -582,7 +582,9 @@ impl<E> Drop for Table<E> {
             let there = place.load(Ordering::Acquire);
             if !there.is_null() {
                 // SAFETY: made by `Box::into_raw`, and `&mut self` is the last user.
-                drop(unsafe { Box::from_raw(there) });
+                let generation = unsafe { Box::from_raw(there) };
+                let taken = generation.shards.iter().filter(|s| s.taken.load(Ordering::Relaxed));
+                self.budget.give(taken.map(Shard::bytes).sum());
             }
         }
     }
