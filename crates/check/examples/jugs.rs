@@ -48,12 +48,13 @@ const MOVES: [&str; 6] = [
     "pour the large jug into the small",
 ];
 
-fn main() {
+fn main() -> Result<(), check::Error> {
     let options = Options { order: Order::Bfs, ..Options::default() };
-    let outcome = check(&|| Box::new(Jugs), &options);
+    let outcome = check(&|| Box::new(Jugs), &options)?;
     println!("{:?} after {} states", outcome.verdict, outcome.states);
     for found in &outcome.violations {
         println!("{} in {} moves:", found.fault.message, found.steps.len());
         found.steps.iter().for_each(|step| println!("  {}", MOVES[step.action.idx()]));
     }
+    Ok(())
 }

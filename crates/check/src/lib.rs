@@ -2,13 +2,16 @@
 //!
 //! This crate sees a `Model` and nothing behind it: no language, no engine.
 
+mod blocks;
 mod bytes;
+mod files;
 mod memory;
 pub mod outcome;
 pub mod search;
 mod shorten;
 pub mod store;
 
-pub use outcome::{Found, Outcome, Progress, Stop, Verdict};
+pub use files::{Difference, Error, Files};
+pub use outcome::{Found, Outcome, Progress, Saved, Stop, Verdict};
 pub use search::{Compress, FOLD_AFTER, Maker, Options, Order, Target, check};
 pub use shorten::shorten;

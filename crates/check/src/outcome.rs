@@ -24,11 +24,20 @@ pub enum Stop {
     Violations,
     /// A violation was seen, but not the way to it within the limits.
     Way,
+    /// Waiting states could not be written to disk or read back.
+    Disk,
 }
 
 impl Stop {
-    pub const ALL: [Stop; 6] =
-        [Stop::Time, Stop::Memory, Stop::Depth, Stop::Interrupt, Stop::Violations, Stop::Way];
+    pub const ALL: [Stop; 7] = [
+        Stop::Time,
+        Stop::Memory,
+        Stop::Depth,
+        Stop::Interrupt,
+        Stop::Violations,
+        Stop::Way,
+        Stop::Disk,
+    ];
 }
 
 /// A violation and the way to it.
@@ -46,20 +55,42 @@ pub struct Outcome {
     pub stop: Option<Stop>,
     /// One for each place and kind, in the order of discovery.
     pub violations: Vec<Found>,
-    /// All violations met, those of the same place and kind included.
+    /// All violations met, those of the same place and kind included. Those of
+    /// states that were expanded again after a pause count again.
     pub n_violations: u64,
     pub states: u64,
     /// Successors found, and the initial states.
     pub transitions: u64,
     /// Transitions of the longest path that was followed.
     pub depth: usize,
+    /// Time of the search, with that of the runs it was resumed from.
     pub elapsed: Duration,
+    /// Time of this run alone.
+    pub spent: Duration,
     /// Most memory of store and waiting states at a time.
     pub memory: u64,
     /// Memory of the store alone.
     pub store_memory: u64,
     /// For each action, whether it was ever run.
     pub reached: Vec<bool>,
+    /// The states were folded together at the end.
+    pub compressed: bool,
+    /// Most bytes of waiting states on disk at a time.
+    pub spilled: u64,
+    /// What has gone wrong with waiting states on disk.
+    pub trouble: Option<String>,
+    /// How the checkpoints went, if any were asked for.
+    pub checkpoint: Option<Saved>,
+}
+
+/// How the checkpoints of a search went.
+#[derive(Debug, Clone, Default)]
+pub struct Saved {
+    /// The file holds the search as it ended, so that it can go on.
+    pub resumable: bool,
+    /// Checkpoints that could not be written, and why the last of them.
+    pub n_failed: u64,
+    pub error: Option<String>,
 }
 
 /// How far a search is.

@@ -38,7 +38,7 @@ pub fn shorten(
         interrupt,
         ..Options::default()
     };
-    let outcome = check(make, &options);
+    let outcome = check(make, &options).ok()?;
     if let Some(shortest) = outcome.violations.into_iter().next() {
         return Some(shortest).filter(|s| s.depth < found.depth);
     }

@@ -60,9 +60,13 @@ fn options(order: Order, interrupt: &AtomicBool) -> Options<'_> {
     Options { order, threads: 1, compress: Compress::Off, interrupt, ..Options::default() }
 }
 
+fn check(end: u32, ballast: usize, options: &Options) -> Outcome {
+    check::check(&road(end, ballast), options).expect("no files are in use")
+}
+
 fn search(order: Order, end: u32) -> Outcome {
     let interrupt = AtomicBool::new(false);
-    check::check(&road(end, 0), &options(order, &interrupt))
+    check(end, 0, &options(order, &interrupt))
 }
 
 #[test]
@@ -82,7 +86,7 @@ fn counts_agree_when_the_hole_is_ignored() {
     for order in [Order::Dfs, Order::Bfs] {
         let ignore = vec![FaultKind::Assertion];
         let options = Options { ignore, ..options(order, &interrupt) };
-        let outcome = check::check(&road(1000, 0), &options);
+        let outcome = check(1000, 0, &options);
         assert_eq!(outcome.verdict, Verdict::Holds);
         // 0 to 999; all but the last few have two ways on.
         assert_eq!((outcome.states, outcome.transitions), (1000, 1 + 999 + 990));
@@ -94,16 +98,16 @@ fn limits_stop_the_search_with_a_result() {
     let interrupt = AtomicBool::new(false);
     for order in [Order::Dfs, Order::Bfs] {
         let depth = Options { depth: Some(50), ..options(order, &interrupt) };
-        let outcome = check::check(&road(100_000, 0), &depth);
+        let outcome = check(100_000, 0, &depth);
         assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Depth)));
         assert_eq!(outcome.depth, 50);
         let memory = Options { memory: 8 << 20, ..options(order, &interrupt) };
-        let outcome = check::check(&road(100_000, 200), &memory);
+        let outcome = check(100_000, 200, &memory);
         assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Memory)));
         assert!(outcome.memory <= 8 << 20, "{order:?} {}", outcome.memory);
     }
     let set = AtomicBool::new(true);
-    let outcome = check::check(&road(100_000, 0), &options(Order::Dfs, &set));
+    let outcome = check(100_000, 0, &options(Order::Dfs, &set));
     assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Interrupt)));
 }
 

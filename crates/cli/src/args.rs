@@ -29,6 +29,9 @@ Examples:
   supertrace check m.pml --search bfs --trace bug.json
   supertrace check m.pml --ignore deadlock --all
   supertrace check m.pml --memory 4GiB --time 10m --json
+  supertrace check m.pml --memory 4GiB --spill /var/tmp
+  supertrace check m.pml --time 8h --checkpoint m.ckpt
+  supertrace check m.pml --time 8h --checkpoint m.ckpt --resume m.ckpt
   supertrace check m.pml --trail m.pml.trail; spin -t -p m.pml
 
 Exit codes: 0 no violation, 1 violation, 2 bad input or usage, 3 search stopped early.";
@@ -98,9 +101,27 @@ pub struct CheckArgs {
     #[arg(long, value_name = "SIZE", value_parser = crate::units::size)]
     pub memory: Option<u64>,
 
-    /// Time the search may take, e.g. 90s, 10m, 2h
+    /// Time the search may take, e.g. 90s, 10m, 2h; a resumed search has all of it again
     #[arg(long, value_name = "TIME", value_parser = crate::units::duration)]
     pub time: Option<Duration>,
+
+    /// Keep waiting states that do not fit in memory in unnamed files in this directory
+    #[arg(long, value_name = "DIR")]
+    pub spill: Option<PathBuf>,
+
+    /// Write the search to a file from time to time and when it ends early, for --resume
+    #[arg(long, value_name = "FILE")]
+    pub checkpoint: Option<PathBuf>,
+
+    /// Time between two checkpoints
+    #[arg(long, value_name = "TIME", value_parser = crate::units::duration)]
+    #[arg(default_value = "5m", requires = "checkpoint")]
+    pub every: Duration,
+
+    /// Go on with the search of a checkpoint; the model and what is searched for must be
+    /// the same, --memory, --time, --threads and --compress may differ
+    #[arg(long, value_name = "FILE")]
+    pub resume: Option<PathBuf>,
 
     /// Seed of everything that is random
     #[arg(long, value_name = "N", default_value_t = 0)]

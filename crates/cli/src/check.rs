@@ -3,7 +3,7 @@
 use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
 use crate::{exit, load, print, progress, trail, units};
 use anyhow::Result;
-use check::{Compress, Found, Options, Order, Outcome, Verdict};
+use check::{Compress, Files, Found, Options, Order, Outcome, Verdict};
 use ir::fault::FaultKind;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
@@ -15,6 +15,7 @@ use jit::{Compiling, Tiered};
 use report::check::{CheckReport, Context};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -35,7 +36,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         print(&reduced.to_string());
         return Ok(exit::NO_VIOLATION);
     }
-    let mut outcome = search(&reduced, args);
+    let mut outcome = search(&reduced, args)?;
     reduce::expand_reached(&reduced, &mut outcome.reached);
     let layout = Layout::new(&system);
     let mut traces = Vec::new();
@@ -59,9 +60,11 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         seed: args.seed,
         options: options_json(args),
         version: env!("CARGO_PKG_VERSION"),
+        checkpoint: args.checkpoint.as_deref().map(display),
     };
     let report = CheckReport::new(&system, &outcome, traces, context);
     show(&report, args);
+    tell_of_files(&outcome, args);
     // The verdict is out before a file that cannot be written ends the run.
     write_files(&system, args, first_trace.as_ref(), first_steps.as_deref())?;
     Ok(match outcome.verdict {
@@ -69,6 +72,22 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         Verdict::Violation => exit::VIOLATION,
         Verdict::Incomplete => exit::STOPPED,
     })
+}
+
+/// What has gone otherwise than asked for on disk.
+fn tell_of_files(outcome: &Outcome, args: &CheckArgs) {
+    if let Some(trouble) = &outcome.trouble {
+        eprintln!("supertrace: waiting states could not be kept on disk: {trouble}");
+    }
+    let saved = outcome.checkpoint.as_ref();
+    if let (Some(path), Some(error)) = (&args.checkpoint, saved.and_then(|s| s.error.as_ref())) {
+        let n = saved.map_or(0, |s| s.n_failed);
+        let (path, s) = (path.display(), if n == 1 { "" } else { "s" });
+        eprintln!("supertrace: {n} checkpoint{s} could not be written to '{path}': {error}");
+    }
+    if outcome.compressed && args.compress == When::Off {
+        eprintln!("supertrace: the checkpoint has its states compressed, so they stay compressed");
+    }
 }
 
 /// Writes the first counterexample to the files that were asked for.
@@ -109,7 +128,7 @@ fn interrupt() -> &'static AtomicBool {
     })
 }
 
-fn search(system: &System, args: &CheckArgs) -> Outcome {
+fn search(system: &System, args: &CheckArgs) -> Result<Outcome> {
     let layout = Layout::new(system);
     let memory = args.memory.unwrap_or_else(units::default_memory);
     let interrupt = interrupt();
@@ -119,6 +138,7 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
         Ignore::Assert => vec![FaultKind::Assertion, FaultKind::ExclusiveChannel],
         Ignore::Deadlock => vec![FaultKind::Deadlock],
     });
+    let files = files(system, args);
     let options = Options {
         order: match args.search {
             Search::Dfs => Order::Dfs,
@@ -134,11 +154,12 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
         memory,
         time: args.time,
         interrupt,
+        files: Some(&files),
         progress: with_progress.then_some(&progress::show),
     };
     if args.engine == Engine::Interpret {
         let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
-        return check::check(&make, &options);
+        return Ok(check::check(&make, &options)?);
     }
     // Native code is made while the interpreter begins.
     let compiling = Compiling::new();
@@ -147,8 +168,33 @@ fn search(system: &System, args: &CheckArgs) -> Outcome {
         let make = || -> Box<dyn Model + '_> { Box::new(Tiered::new(&compiling, system, &layout)) };
         let outcome = check::check(&make, &options);
         compiling.cancel();
-        outcome
+        Ok(outcome?)
     })
+}
+
+fn files(system: &System, args: &CheckArgs) -> Files {
+    Files {
+        checkpoint: args.checkpoint.clone(),
+        every: args.every,
+        resume: args.resume.clone(),
+        spill: args.spill.clone(),
+        identity: vec![
+            ("model".into(), fingerprint(system)),
+            ("reduce".into(), reduce_name(args).into()),
+        ],
+    }
+}
+
+/// What a model is, wherever its file lies: its text, as places in it are part
+/// of results, and what it means.
+fn fingerprint(system: &System) -> String {
+    let nameless = System { name: String::new(), ..system.clone() };
+    let mut text = nameless.to_string();
+    for file in &system.sources.files {
+        text.push_str(&file.text);
+        text.push('\0');
+    }
+    format!("{:016x}", rapidhash::v3::rapidhash_v3(text.as_bytes()))
 }
 
 fn compress(args: &CheckArgs) -> Compress {
@@ -198,7 +244,7 @@ fn shorten(
     args: &CheckArgs,
     outcome: &Outcome,
 ) -> Option<Found> {
-    let left = args.time.map(|t| t.saturating_sub(outcome.elapsed));
+    let left = args.time.map(|t| t.saturating_sub(outcome.spent));
     let time = match (args.search, args.shorten) {
         (Search::Bfs, _) if args.reduce == Reduce::None => return None,
         (Search::Bfs, _) => left,
@@ -210,6 +256,17 @@ fn shorten(
     let found = Found { depth: depth(path), ..found.clone() };
     let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, layout)) };
     check::shorten(&make, &found, time, memory, threads(args), interrupt())
+}
+
+fn reduce_name(args: &CheckArgs) -> &'static str {
+    match args.reduce {
+        Reduce::None => "none",
+        Reduce::Default => "default",
+    }
+}
+
+fn display(path: &Path) -> String {
+    path.display().to_string()
 }
 
 fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
@@ -228,9 +285,13 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
         ("compress", json!(args.compress.name())),
         ("depth", json!(args.depth)),
         ("ignore", json!(ignore)),
-        ("reduce", json!(if args.reduce == Reduce::None { "none" } else { "default" })),
+        ("reduce", json!(reduce_name(args))),
         ("memory", json!(args.memory.unwrap_or_else(units::default_memory))),
         ("time", json!(args.time.map(|t| t.as_secs_f64()))),
+        ("checkpoint", json!(args.checkpoint.as_deref().map(display))),
+        ("every", json!(args.checkpoint.as_ref().map(|_| args.every.as_secs_f64()))),
+        ("resume", json!(args.resume.as_deref().map(display))),
+        ("spill", json!(args.spill.as_deref().map(display))),
         ("max_violations", json!(if args.all { None } else { Some(args.max_violations) })),
         ("shorten", json!(args.shorten == Switch::On)),
         ("define", json!(args.model.define)),

@@ -190,7 +190,7 @@ fn search(system: &System, order: Order) -> Outcome {
         ..Options::default()
     };
     let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
-    check::check(&make, &options)
+    check::check(&make, &options).expect("no files are in use")
 }
 
 /// Every counterexample is a path of the model as it is written.

@@ -66,7 +66,7 @@ impl fmt::Display for FaultKind {
 }
 
 /// A violation at a place in the model's text.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Fault {
     pub kind: FaultKind,
     pub message: String,

@@ -2,9 +2,10 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::system::ActionIdx;
+use serde::{Deserialize, Serialize};
 
 /// One action of one process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Step {
     pub process: u8,
     pub action: ActionIdx,

@@ -22,7 +22,9 @@ pub struct Sources {
 }
 
 /// A byte range `start..end` in file number `file`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Default, Serialize, Deserialize,
+)]
 pub struct Span {
     pub file: u32,
     pub start: u32,

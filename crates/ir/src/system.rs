@@ -13,11 +13,12 @@
 
 use crate::scalar::Scalar;
 use crate::source::{Sources, Span};
+use serde::{Deserialize, Serialize};
 
 macro_rules! index {
     ($($(#[$doc:meta])* $name:ident $prefix:literal),*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         pub struct $name(pub u32);
         impl $name {
             pub fn idx(self) -> usize {

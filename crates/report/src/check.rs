@@ -14,7 +14,7 @@ pub struct CheckReport {
     /// All violations, if more than one was asked for.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Violation>,
-    /// Why the search ended early: `time`, `memory`, `depth`, `interrupt` or `violations`.
+    /// Why the search ended early: a name of `Stop`.
     pub stopped_by: Option<&'static str>,
     pub states: u64,
     pub transitions: u64,
@@ -23,6 +23,10 @@ pub struct CheckReport {
     pub states_per_second: f64,
     pub memory_bytes: u64,
     pub bytes_per_state: f64,
+    /// Most bytes of waiting states on disk at a time.
+    pub spilled_bytes: u64,
+    /// The file from which the search can go on, if it ended early.
+    pub checkpoint: Option<String>,
     pub seed: u64,
     pub model: String,
     pub language: &'static str,
@@ -56,6 +60,8 @@ pub struct Context {
     pub seed: u64,
     pub options: BTreeMap<&'static str, serde_json::Value>,
     pub version: &'static str,
+    /// Where checkpoints were to be written.
+    pub checkpoint: Option<String>,
 }
 
 impl CheckReport {
@@ -69,6 +75,7 @@ impl CheckReport {
         let violations: Vec<Violation> = traces.into_iter().filter_map(violation).collect();
         let seconds = outcome.elapsed.as_secs_f64();
         let complete = outcome.stop.is_none();
+        let resumable = outcome.checkpoint.as_ref().is_some_and(|saved| saved.resumable);
         CheckReport {
             verdict: verdict_name(outcome.verdict),
             violation: violations.first().cloned(),
@@ -81,6 +88,8 @@ impl CheckReport {
             states_per_second: outcome.states as f64 / seconds.max(1e-9),
             memory_bytes: outcome.memory,
             bytes_per_state: outcome.store_memory as f64 / outcome.states.max(1) as f64,
+            spilled_bytes: outcome.spilled,
+            checkpoint: context.checkpoint.filter(|_| resumable),
             seed: context.seed,
             model: system.name.clone(),
             language: system.language,
@@ -123,6 +132,7 @@ fn stop_name(stop: Stop) -> &'static str {
         Stop::Interrupt => "interrupt",
         Stop::Violations => "violations",
         Stop::Way => "way",
+        Stop::Disk => "disk",
     }
 }
 

@@ -56,6 +56,9 @@ impl CheckReport {
         };
         let _ = writeln!(out, "{}: {}", self.model, paint(self.verdict, code, color));
         out.push_str(&self.meaning());
+        if let Some(file) = &self.checkpoint {
+            let _ = writeln!(out, "  help: resume with --resume {file}");
+        }
         let all = if self.violations.is_empty() {
             self.violation.as_slice()
         } else {
@@ -104,18 +107,36 @@ impl CheckReport {
             (_, Some("way")) => {
                 "a violation was seen, but the way to it was not found within the limits".into()
             }
+            (_, Some("disk")) => {
+                "the disk for waiting states failed: part of the states was not seen".into()
+            }
             _ => "the search was interrupted: part of the states was not seen".into(),
         };
-        let remedy = match (self.verdict, self.stopped_by) {
-            ("incomplete", Some("time")) => "  help: give it more with --time\n",
-            ("incomplete", Some("memory")) => "  help: give it more with --memory\n",
-            ("incomplete", Some("depth")) => "  help: raise or drop --depth\n",
-            ("incomplete", Some("way")) => "  help: raise --time and --memory\n",
-            _ => "",
-        };
+        let remedy = self.remedy();
         let unseen = self.verdict == "incomplete" && self.stopped_by != Some("way");
         let found = if unseen { "  no violation found so far\n" } else { "" };
         format!("  {sentence}\n{found}{remedy}")
+    }
+
+    fn remedy(&self) -> String {
+        let remedy = match (self.verdict, self.stopped_by) {
+            ("incomplete", Some("time")) => "give it more with --time".into(),
+            ("incomplete", Some("memory")) => {
+                let option = |name| self.options.get(name);
+                let mut ways = vec!["give it more with --memory"];
+                if option("compress").is_some_and(|v| v == "off") {
+                    ways.push("fold states together with --compress on");
+                }
+                if option("spill").is_none_or(|v| v.is_null()) {
+                    ways.push("keep waiting states on disk with --spill DIR");
+                }
+                ways.join(", or ")
+            }
+            ("incomplete", Some("depth")) => "raise or drop --depth".into(),
+            ("incomplete", Some("way")) => "raise --time and --memory".into(),
+            _ => return String::new(),
+        };
+        format!("  help: {remedy}\n")
     }
 
     fn numbers(&self) -> String {

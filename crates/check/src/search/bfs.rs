@@ -3,12 +3,14 @@
 //! All states of a level are expanded before any of the next, so a first
 //! violation is a nearest one, whatever the number of threads. Threads take
 //! the states of a level in blocks; small levels are left to one thread, as
-//! waking the others would take longer.
+//! waking the others would take longer. A level that does not fit in memory
+//! is expanded part by part.
 
 use super::Maker;
 use super::run::Run;
 use super::stack::Stack;
 use super::worker::{Waiting, Worker};
+use crate::files::Trouble;
 use crate::outcome::Stop;
 use crate::store::{Store, Writer};
 use std::panic::resume_unwind;
@@ -21,9 +23,10 @@ const BLOCK: usize = 64;
 const SHARED_LEVEL: usize = 2048;
 
 /// Explores all that can be reached from the frontier, which on an early end
-/// is what is left of it.
-pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Waiting>) {
-    let levels = Levels::new(run, run.options.threads - 1);
+/// is what is left of it: the rest of the level that was under way, and what
+/// was found for the next.
+pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
+    let levels = Levels::new(run, std::mem::take(frontier));
     std::thread::scope(|scope| {
         let help = || {
             let mut worker = Worker::new(run, make(), store.writer());
@@ -33,7 +36,7 @@ pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mu
         };
         let helpers: Vec<_> = (1..run.options.threads).map(|_| scope.spawn(help)).collect();
         let mut worker = Worker::new(run, make(), store.writer());
-        levels.lead(&mut worker, std::mem::take(frontier));
+        levels.lead(&mut worker);
         worker.report();
         run.add_reached(worker.reached());
         for helper in helpers {
@@ -45,10 +48,13 @@ pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mu
 
 struct Levels<'r> {
     run: &'r Run<'r>,
-    /// The states being expanded.
+    /// The states being expanded. Those in memory are one part of the level;
+    /// there may be more on disk.
     level: RwLock<Stack>,
-    /// Those of them that were taken.
+    /// Those of the part that were taken.
     taken: AtomicUsize,
+    /// Those that were taken but not expanded, as the search was stopped.
+    given_up: Mutex<Vec<Waiting>>,
     /// The states found.
     next: Mutex<Stack>,
     round: Mutex<Round>,
@@ -69,54 +75,59 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl<'r> Levels<'r> {
-    fn new(run: &'r Run<'r>, helpers: usize) -> Levels<'r> {
+    fn new(run: &'r Run<'r>, frontier: Vec<Stack>) -> Levels<'r> {
+        let helpers = run.options.threads - 1;
+        let mut stacks = frontier.into_iter();
+        let mut stack = || stacks.next().unwrap_or_else(|| Stack::new(&run.space));
         Levels {
             run,
-            level: RwLock::new(Stack::new(&run.budget)),
+            level: RwLock::new(stack()),
             taken: AtomicUsize::new(0),
-            next: Mutex::new(Stack::new(&run.budget)),
+            given_up: Mutex::default(),
+            next: Mutex::new(stack()),
             round: Mutex::new(Round { number: 0, helpers, working: 0, over: false }),
             begun: Condvar::new(),
             ended: Condvar::new(),
         }
     }
 
-    fn lead<W: Writer>(&self, worker: &mut Worker<W>, frontier: Vec<Waiting>) {
+    fn lead<W: Writer>(&self, worker: &mut Worker<W>) {
         let _over = Over(self);
-        // Of a search that goes on, the rest of the level that was under way
-        // comes first.
-        let first = frontier.iter().map(|w| w.depth).min().unwrap_or(0);
-        let (now, later): (Vec<_>, Vec<_>) = frontier.into_iter().partition(|w| w.depth == first);
-        self.add(&mut { now });
-        let mut later = Some(later);
-        loop {
-            let size = self.turn();
-            if size == 0 {
-                break;
-            }
-            self.add(&mut later.take().unwrap_or_default());
-            let shared = size >= SHARED_LEVEL;
-            if shared {
-                self.begin_round();
-            }
-            self.expand_level(worker);
-            if shared {
-                self.end_round();
-            }
-            self.run.end_level();
-            if self.run.is_stopped() {
-                break;
+        while !self.run.is_stopped() {
+            match self.part() {
+                Ok(0) => {
+                    self.run.end_level();
+                    if self.run.is_stopped() || !self.turn() {
+                        break;
+                    }
+                }
+                Ok(size) => self.lead_part(worker, size),
+                Err(trouble) => self.run.trouble(trouble),
             }
         }
     }
 
-    /// What is left of the level and what was found for the next.
-    fn rest(&self) -> Vec<Waiting> {
-        let level = self.level.read().unwrap_or_else(PoisonError::into_inner);
-        let taken = self.taken.load(Ordering::Relaxed).min(level.len());
-        let mut rest = level.items()[taken..].to_vec();
-        rest.extend(lock(&self.next).take());
-        rest
+    fn lead_part<W: Writer>(&self, worker: &mut Worker<W>, size: usize) {
+        let shared = size >= SHARED_LEVEL;
+        if shared {
+            self.begin_round();
+        }
+        self.expand_part(worker);
+        if shared {
+            self.end_round();
+        }
+    }
+
+    /// What is left of the level, and what was found for the next.
+    fn rest(self) -> Vec<Stack> {
+        let mut level = self.level.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let next = self.next.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let given_up = self.given_up.into_inner().unwrap_or_else(PoisonError::into_inner);
+        level.drop_first(self.taken.into_inner().min(level.items().len()));
+        if let Err(trouble) = level.push_all(given_up.into_iter()) {
+            self.run.trouble(trouble);
+        }
+        vec![level, next]
     }
 
     fn help<W: Writer>(&self, worker: &mut Worker<W>) {
@@ -124,20 +135,34 @@ impl<'r> Levels<'r> {
         while let Some(begun) = self.wait_for_round(number) {
             number = begun;
             let _done = Done(self);
-            self.expand_level(worker);
+            self.expand_part(worker);
         }
     }
 
-    /// Makes the states found the next level; returns how many there are.
-    fn turn(&self) -> usize {
+    /// Brings the next part of the level to memory if the last one was all
+    /// taken; returns its size, 0 at the end of the level.
+    fn part(&self) -> Result<usize, Trouble> {
         let mut level = self.level.write().unwrap_or_else(PoisonError::into_inner);
-        level.clear();
-        std::mem::swap(&mut *level, &mut *lock(&self.next));
-        self.taken.store(0, Ordering::Relaxed);
-        level.len()
+        let size = level.items().len();
+        if self.taken.load(Ordering::Relaxed) >= size {
+            level.drop_first(size);
+            self.taken.store(0, Ordering::Relaxed);
+            level.read_back()?;
+        }
+        if let Some(state) = level.items().first() {
+            self.run.depth.store(state.depth as usize, Ordering::Relaxed);
+        }
+        Ok(level.items().len())
     }
 
-    fn expand_level<W: Writer>(&self, worker: &mut Worker<W>) {
+    /// Makes the states found the next level; whether there are any.
+    fn turn(&self) -> bool {
+        let mut level = self.level.write().unwrap_or_else(PoisonError::into_inner);
+        std::mem::swap(&mut *level, &mut *lock(&self.next));
+        !level.is_empty()
+    }
+
+    fn expand_part<W: Writer>(&self, worker: &mut Worker<W>) {
         let level = self.level.read().unwrap_or_else(PoisonError::into_inner);
         let states = level.items();
         while !self.run.is_stopped() {
@@ -148,7 +173,7 @@ impl<'r> Levels<'r> {
             }
             let block = &states[from..states.len().min(from + BLOCK)];
             if !worker.expand(block) {
-                self.add(&mut block.to_vec());
+                lock(&self.given_up).extend_from_slice(block);
             }
             self.add(&mut worker.finds.fresh);
         }
@@ -156,8 +181,11 @@ impl<'r> Levels<'r> {
 
     /// Adds states to the next level.
     fn add(&self, states: &mut Vec<Waiting>) {
-        if !states.is_empty() && lock(&self.next).push_all(states.drain(..)).is_err() {
-            self.run.stop(Stop::Memory);
+        if states.is_empty() {
+            return;
+        }
+        if let Err(trouble) = lock(&self.next).push_all(states.drain(..)) {
+            self.run.trouble(trouble);
         }
     }
 

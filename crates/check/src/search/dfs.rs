@@ -10,7 +10,6 @@ use super::pool::Pool;
 use super::run::Run;
 use super::stack::Stack;
 use super::worker::{Waiting, Worker};
-use crate::outcome::Stop;
 use crate::store::{Store, Writer};
 use std::panic::resume_unwind;
 
@@ -21,29 +20,31 @@ const BUNDLE: usize = 16;
 const ALONE: u64 = 16_384;
 
 /// Explores all that can be reached from the frontier, which on an early end
-/// is what is left of it.
-pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Waiting>) {
-    let pool = Pool::new(run.options.threads);
-    let help = |start: Vec<Waiting>| {
+/// is what is left of it: a stack for each thread.
+pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
+    let threads = run.options.threads.max(frontier.len());
+    frontier.resize_with(threads, || Stack::new(&run.space));
+    let pool = Pool::new(threads);
+    let help = |mut stack: Stack| {
         let mut worker = Worker::new(run, make(), store.writer());
-        let mut stack = Stack::new(&run.budget);
-        push(&mut stack, start.into_iter(), run);
         explore(&mut worker, &mut stack, &pool, run);
         worker.report();
-        (stack.take(), worker.reached().to_vec())
+        (stack, worker.reached().to_vec())
     };
-    let start = std::mem::take(frontier);
+    let mut stacks = std::mem::take(frontier).into_iter();
     std::thread::scope(|scope| {
-        let helpers: Vec<_> =
-            (1..run.options.threads).map(|_| scope.spawn(|| help(Vec::new()))).collect();
-        let mine = help(start);
+        let first = stacks.next();
+        let helpers: Vec<_> = stacks.map(|stack| scope.spawn(|| help(stack))).collect();
+        let mine = first.map(help);
         let all = helpers.into_iter().map(|h| h.join().unwrap_or_else(|p| resume_unwind(p)));
-        for (left, its) in all.chain([mine]) {
-            frontier.extend(left);
+        for (left, its) in mine.into_iter().chain(all) {
+            frontier.push(left);
             run.add_reached(&its);
         }
     });
-    frontier.extend(pool.rest());
+    for (number, gift) in pool.rest().into_iter().enumerate() {
+        push(&mut frontier[number % threads], gift.into_iter(), run);
+    }
 }
 
 /// Closes the pool, so that nobody waits for a thread that is no more.
@@ -64,20 +65,23 @@ fn explore<W: Writer>(worker: &mut Worker<W>, stack: &mut Stack, pool: &Pool, ru
             let Some(gift) = pool.take() else { return };
             push(stack, gift.into_iter(), run);
         }
-        stack.pop_into(BUNDLE, &mut bundle);
+        if let Err(trouble) = stack.pop_into(BUNDLE, &mut bundle) {
+            run.trouble(trouble);
+            return;
+        }
         if !worker.expand(&bundle) {
             push(stack, bundle.drain(..).rev(), run);
         }
         // The first that was found comes on top.
         push(stack, worker.finds.fresh.drain(..).rev(), run);
-        if pool.is_hungry() && stack.len() > 1 && worker.expanded >= ALONE {
+        if pool.is_hungry() && stack.items().len() > 1 && worker.expanded >= ALONE {
             pool.give(stack.split_bottom());
         }
     }
 }
 
 fn push(stack: &mut Stack, states: impl ExactSizeIterator<Item = Waiting>, run: &Run) {
-    if stack.push_all(states).is_err() {
-        run.stop(Stop::Memory);
+    if let Err(trouble) = stack.push_all(states) {
+        run.trouble(trouble);
     }
 }

@@ -1,23 +1,27 @@
 //! Searches: which state next, by how many threads, and when to end.
 
 mod bfs;
+mod checkpoint;
 mod dfs;
+mod job;
 mod path;
 mod pool;
 mod retrace;
 mod run;
+mod spill;
 mod stack;
 mod worker;
 
+use crate::files::{Error, Files};
 use crate::outcome::{Found, Outcome, Progress, Stop, Verdict};
-use crate::store::{ExactStore, Shape, Store, Token};
+use crate::store::Shape;
 use ir::fault::{Fault, FaultKind};
 use ir::model::Model;
 use ir::source::Span;
+use job::{Job, Kept};
 use run::{Run, Witness};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use worker::{Waiting, Worker};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
@@ -48,8 +52,11 @@ pub struct Options<'a> {
     /// Stop after this many different violations.
     pub max_violations: usize,
     pub memory: u64,
+    /// Time that this run may take; that of earlier ones does not count.
     pub time: Option<Duration>,
     pub interrupt: &'a AtomicBool,
+    /// Checkpoints, and disk space instead of memory.
+    pub files: Option<&'a Files>,
     pub progress: Option<&'a (dyn Fn(&Progress) + Sync)>,
 }
 
@@ -69,6 +76,7 @@ impl Default for Options<'_> {
             memory: 3 << 30,
             time: None,
             interrupt: &NEVER,
+            files: None,
             progress: None,
         }
     }
@@ -99,47 +107,43 @@ const SPIN_ORDER: u32 = 4;
 const SPIN_ORDER_LEAST: Duration = Duration::from_millis(100);
 const SPIN_ORDER_MOST: Duration = Duration::from_secs(1);
 
-/// Searches the model's states for faults.
-pub fn check(make: &Maker, options: &Options) -> Outcome {
-    let run = Run::new(options);
-    let hidden = make().hidden();
-    let Some(store) = ExactStore::new(hidden, &run.budget) else {
-        run.stop(Stop::Memory);
-        return outcome(&run, Vec::new(), 0);
+/// Searches the model's states for faults. An error is one of the files that
+/// were given, met before the search has begun.
+pub fn check(make: &Maker, options: &Options) -> Result<Outcome, Error> {
+    let mut run = Run::new(options);
+    run.open_spill()?;
+    let mut job = Job::new(make, &mut run)?;
+    job.explore(make, &run);
+    let saved = job.saved();
+    let mut outcome = conclude(make, &run, job.kept());
+    outcome.checkpoint = saved;
+    Ok(outcome)
+}
+
+/// Finds the ways to the violations that were met.
+fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
+    let options = run.options;
+    let bytes = kept.bytes(run);
+    let (shapes, compressed) = match kept {
+        Kept::Exact(store) => {
+            let mut model = make();
+            let hidden = model.hidden();
+            let found = run.take_found().into_iter();
+            let found = found.map(|w| path::found(&mut *model, &store, w)).collect();
+            let outcome = outcome(run, found, bytes);
+            drop(store);
+            return if hidden > 0 { outcome } else { in_spins_order(make, options, outcome) };
+        }
+        Kept::Tree(tree) => (tree.shapes(), true),
+        Kept::Nothing => (Vec::new(), false),
     };
-    // Bytes that do not count for equality have no place in a tree.
-    let compress = if hidden > 0 { Compress::Off } else { options.compress };
-    if compress == Compress::On {
-        run.pause_at(options.fold_after);
-    }
-    let mut frontier = start(make, &run, &store);
-    search(make, &run, &store, &mut frontier);
-    let fold = run.is_paused() || (run.is_full() && compress != Compress::Off);
-    if !fold {
-        let mut model = make();
-        let found = run.take_found().into_iter();
-        let found = found.map(|w| path::found(&mut *model, &store, w)).collect();
-        let outcome = outcome(&run, found, store.bytes());
-        drop(store);
-        return if hidden > 0 { outcome } else { in_spins_order(make, options, outcome) };
-    }
-    let mut tokens: Vec<Token> = frontier.iter().map(|w| w.token).collect();
-    let Ok(tree) = store.fold(&run.budget, tokens.iter_mut()) else {
-        run.stop(Stop::Memory);
-        return outcome(&run, Vec::new(), run.budget.used());
-    };
-    run.go_on();
-    frontier.iter_mut().zip(tokens).for_each(|(w, token)| w.token = token);
-    search(make, &run, &tree, &mut frontier);
-    let (shapes, bytes) = (tree.shapes(), tree.bytes());
-    drop((tree, frontier));
     let found = run.take_found();
-    let (met, mut outcome) = (found.len(), outcome(&run, Vec::new(), bytes));
-    let ways = found.iter().filter_map(|w| way(make, options, &shapes, w, outcome.elapsed));
+    let mut outcome = Outcome { compressed, ..outcome(run, Vec::new(), bytes) };
+    let ways = found.iter().filter_map(|w| way(make, options, &shapes, w, run.spent()));
     outcome.violations = ways.collect();
     if !outcome.violations.is_empty() {
         outcome.verdict = Verdict::Violation;
-    } else if met > 0 {
+    } else if !found.is_empty() {
         // Nothing is reported that was not run again.
         outcome.verdict = Verdict::Incomplete;
         outcome.stop = Some(Stop::Way);
@@ -153,9 +157,10 @@ fn in_spins_order(make: &Maker, options: &Options, mut outcome: Outcome) -> Outc
     if options.order == Order::Bfs || options.max_violations > 1 || outcome.violations.is_empty() {
         return outcome;
     }
-    let left = options.time.map_or(SPIN_ORDER_MOST, |t| t.saturating_sub(outcome.elapsed));
-    let time = (outcome.elapsed * SPIN_ORDER).clamp(SPIN_ORDER_LEAST, SPIN_ORDER_MOST).min(left);
-    let options = Options { time: Some(time), ignore: options.ignore.clone(), ..*options };
+    let left = options.time.map_or(SPIN_ORDER_MOST, |t| t.saturating_sub(outcome.spent));
+    let time = (outcome.spent * SPIN_ORDER).clamp(SPIN_ORDER_LEAST, SPIN_ORDER_MOST).min(left);
+    let ignore = options.ignore.clone();
+    let options = Options { time: Some(time), ignore, files: None, ..*options };
     if let Some(found) = retrace::retrace(make, &Run::new(&options), Vec::new(), None) {
         outcome.violations = vec![found];
     }
@@ -168,7 +173,7 @@ fn way(
     options: &Options,
     shapes: &[Shape],
     witness: &Witness,
-    elapsed: Duration,
+    spent: Duration,
 ) -> Option<Found> {
     let target = Target::from(witness);
     let options = Options {
@@ -176,31 +181,18 @@ fn way(
         ignore: Vec::new(),
         target: Some(target),
         max_violations: 1,
-        time: options.time.map(|t| t.saturating_sub(elapsed)),
+        time: options.time.map(|t| t.saturating_sub(spent)),
+        files: None,
         ..*options
     };
     // A shortest way needs a search that keeps it; it goes no deeper than the
     // first, so it may fit in memory.
     if options.order == Order::Bfs
-        && let Some(found) = check(make, &options).violations.pop()
+        && let Some(found) = check(make, &options).ok().and_then(|mut o| o.violations.pop())
     {
         return Some(found);
     }
     retrace::retrace(make, &Run::new(&options), shapes.to_vec(), Some(target))
-}
-
-fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Waiting>) {
-    match run.options.order {
-        Order::Dfs => dfs::search(make, run, store, frontier),
-        Order::Bfs => bfs::search(make, run, store, frontier),
-    }
-}
-
-/// Stores the initial states.
-fn start<S: Store>(make: &Maker, run: &Run, store: &S) -> Vec<Waiting> {
-    let mut worker = Worker::new(run, make(), store.writer());
-    worker.start();
-    std::mem::take(&mut worker.finds.fresh)
 }
 
 fn outcome(run: &Run, violations: Vec<Found>, store_memory: u64) -> Outcome {
@@ -219,8 +211,13 @@ fn outcome(run: &Run, violations: Vec<Found>, store_memory: u64) -> Outcome {
         transitions: run.transitions.load(Ordering::Relaxed),
         depth: run.depth.load(Ordering::Relaxed),
         elapsed: run.elapsed(),
+        spent: run.spent(),
         memory: run.budget.peak(),
         store_memory,
         reached: run.take_reached(),
+        compressed: false,
+        spilled: run.space.spill.as_ref().map_or(0, |spill| spill.peak()),
+        trouble: run.take_trouble(),
+        checkpoint: None,
     }
 }

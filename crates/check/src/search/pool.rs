@@ -73,8 +73,8 @@ impl Pool {
     }
 
     /// Gifts that nobody has taken.
-    pub fn rest(&self) -> Vec<Waiting> {
-        std::mem::take(&mut self.lock().gifts).concat()
+    pub fn rest(&self) -> Vec<Vec<Waiting>> {
+        std::mem::take(&mut self.lock().gifts)
     }
 
     fn update(&self, shared: &Shared) {

@@ -1,12 +1,15 @@
 //! A search under way, as all its threads see it: counts, limits, and what
 //! was found.
 
+use super::spill::{Space, Spill};
 use super::{Options, Order};
+use crate::files::{Error, Trouble};
 use crate::memory::Budget;
 use crate::outcome::{Progress, Stop};
 use crate::store::Token;
 use ir::fault::Fault;
 use ir::model::Step;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -17,7 +20,7 @@ const PROGRESS_EVERY: Duration = Duration::from_millis(250);
 const PAUSED: u8 = 255;
 
 /// A violation and where it was met.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub(crate) struct Witness {
     pub fault: Fault,
     /// The state that was being expanded; none if there is no initial state.
@@ -32,11 +35,40 @@ pub(crate) struct Witness {
 /// cache lines, as they are fetched in pairs.
 #[repr(align(128))]
 struct Apart<T>(T);
+/// What made a search return.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Event {
+    /// There are as many states as `pause_at` was told.
+    Enough,
+    /// A checkpoint is due.
+    Checkpoint,
+    /// Memory is full.
+    Full,
+    /// All was seen, or a limit was met.
+    End,
+}
+
+/// What a search has counted and found: all that a later run must know of it
+/// besides its states.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub(super) struct Tally {
+    pub states: u64,
+    pub transitions: u64,
+    pub depth: usize,
+    pub n_violations: u64,
+    pub cut: bool,
+    pub elapsed: Duration,
+    pub found: Vec<Witness>,
+    pub reached: Vec<bool>,
+}
 
 pub(crate) struct Run<'a> {
     pub options: &'a Options<'a>,
     pub budget: Arc<Budget>,
+    pub space: Arc<Space>,
     started: Instant,
+    /// What runs before this one took.
+    earlier: Duration,
     next_progress: Mutex<Duration>,
     // Relaxed for all of these: sums and flags on their own. Results are read
     // when the threads have been joined.
@@ -55,14 +87,22 @@ pub(crate) struct Run<'a> {
     reached: Mutex<Vec<bool>>,
     /// States at which to pause.
     pause_at: AtomicU64,
+    /// Milliseconds of this run at which to pause for a checkpoint.
+    checkpoint_at: AtomicU64,
+    /// What went wrong on disk.
+    trouble: Mutex<Option<String>>,
 }
 
 impl<'a> Run<'a> {
     pub fn new(options: &'a Options<'a>) -> Run<'a> {
+        let budget = Arc::new(Budget::new(options.memory));
+        let space = Arc::new(Space { budget: budget.clone(), spill: None });
         Run {
             options,
-            budget: Arc::new(Budget::new(options.memory)),
+            budget,
+            space,
             started: Instant::now(),
+            earlier: Duration::ZERO,
             next_progress: Mutex::new(PROGRESS_EVERY),
             states: AtomicU64::new(0),
             transitions: AtomicU64::new(0),
@@ -74,11 +114,76 @@ impl<'a> Run<'a> {
             found: Mutex::new(Vec::new()),
             reached: Mutex::new(Vec::new()),
             pause_at: AtomicU64::new(u64::MAX),
+            checkpoint_at: AtomicU64::new(u64::MAX),
+            trouble: Mutex::new(None),
         }
     }
 
+    /// Has stacks go to disk if the options say so.
+    pub fn open_spill(&mut self) -> Result<(), Error> {
+        let Some(dir) = self.options.files.and_then(|f| f.spill.as_deref()) else { return Ok(()) };
+        // Depth first each thread has a stack, breadth first each level.
+        let n_stacks = self.options.threads.max(2);
+        let spill = Spill::new(dir, n_stacks, &self.budget).map_err(|e| Error::write(dir, e))?;
+        self.space = Arc::new(Space { budget: self.budget.clone(), spill });
+        Ok(())
+    }
+
+    /// Goes on with what earlier runs have counted and found.
+    pub fn continue_from(&mut self, tally: Tally) {
+        self.states = AtomicU64::new(tally.states);
+        self.transitions = AtomicU64::new(tally.transitions);
+        self.depth = AtomicUsize::new(tally.depth);
+        self.n_violations = AtomicU64::new(tally.n_violations);
+        self.cut = AtomicBool::new(tally.cut);
+        self.earlier = tally.elapsed;
+        self.reached = Mutex::new(tally.reached);
+        let enough = tally.found.len() >= self.options.max_violations;
+        self.found = Mutex::new(tally.found);
+        self.enough = AtomicBool::new(enough);
+        if enough && self.options.order == Order::Dfs {
+            self.stop(Stop::Violations);
+        }
+    }
+
+    /// What was counted and found so far. Nobody may be searching.
+    pub fn tally(&self) -> Tally {
+        Tally {
+            states: self.states.load(Ordering::Relaxed),
+            transitions: self.transitions.load(Ordering::Relaxed),
+            depth: self.depth.load(Ordering::Relaxed),
+            n_violations: self.n_violations.load(Ordering::Relaxed),
+            cut: self.cut.load(Ordering::Relaxed),
+            elapsed: self.elapsed(),
+            found: self.found.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+            reached: self.reached.lock().unwrap_or_else(PoisonError::into_inner).clone(),
+        }
+    }
+
+    /// Time that the search has taken, in earlier runs too.
     pub fn elapsed(&self) -> Duration {
+        self.earlier + self.spent()
+    }
+
+    /// Time that this run has taken.
+    pub fn spent(&self) -> Duration {
         self.started.elapsed()
+    }
+
+    /// Ends the search because of a stack.
+    pub fn trouble(&self, trouble: Trouble) {
+        match trouble {
+            Trouble::Full => self.stop(Stop::Memory),
+            Trouble::Disk(error) => {
+                let mut noted = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
+                noted.get_or_insert(error.to_string());
+                self.stop(Stop::Disk);
+            }
+        }
+    }
+
+    pub fn take_trouble(&self) -> Option<String> {
+        self.trouble.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     pub fn ignores(&self, fault: &Fault) -> bool {
@@ -117,11 +222,15 @@ impl<'a> Run<'a> {
         let _ = self.stop.0.compare_exchange(0, why as u8, Ordering::Relaxed, Ordering::Relaxed);
     }
 
+    fn pause(&self) {
+        let _ = self.stop.0.compare_exchange(0, PAUSED, Ordering::Relaxed, Ordering::Relaxed);
+    }
+
     /// Counts new states; the search pauses when there are enough.
     pub fn add_states(&self, n: u64) {
         let before = self.states.fetch_add(n, Ordering::Relaxed);
         if before + n >= self.pause_at.load(Ordering::Relaxed) {
-            let _ = self.stop.0.compare_exchange(0, PAUSED, Ordering::Relaxed, Ordering::Relaxed);
+            self.pause();
         }
     }
 
@@ -130,20 +239,29 @@ impl<'a> Run<'a> {
         self.pause_at.store(states, Ordering::Relaxed);
     }
 
-    pub fn is_paused(&self) -> bool {
-        self.stop.0.load(Ordering::Relaxed) == PAUSED
+    /// Has the search pause for a checkpoint when so much time has passed.
+    pub fn checkpoint_in(&self, time: Duration) {
+        let at = self.spent().saturating_add(time).as_millis();
+        let at = u64::try_from(at).unwrap_or(u64::MAX);
+        self.checkpoint_at.store(at, Ordering::Relaxed);
+    }
+
+    /// Why the search has returned.
+    pub fn event(&self) -> Event {
+        let states = self.states.load(Ordering::Relaxed);
+        match self.stop.0.load(Ordering::Relaxed) {
+            PAUSED if states >= self.pause_at.load(Ordering::Relaxed) => Event::Enough,
+            PAUSED => Event::Checkpoint,
+            number if number == Stop::Memory as u8 => Event::Full,
+            _ => Event::End,
+        }
     }
 
     /// Lets a search go on that has paused, or that has memory again.
     pub fn go_on(&self) {
-        self.pause_at.store(u64::MAX, Ordering::Relaxed);
-        if self.is_paused() || self.is_full() {
+        if self.event() != Event::End {
             self.stop.0.store(0, Ordering::Relaxed);
         }
-    }
-
-    pub fn is_full(&self) -> bool {
-        self.stop.0.load(Ordering::Relaxed) == Stop::Memory as u8
     }
 
     /// Adds what a thread has reached.
@@ -184,23 +302,26 @@ impl<'a> Run<'a> {
         if self.options.interrupt.load(Ordering::Relaxed) {
             self.stop(Stop::Interrupt);
         }
-        let elapsed = self.started.elapsed();
-        if self.options.time.is_some_and(|limit| elapsed >= limit) {
+        let spent = self.spent();
+        if self.options.time.is_some_and(|limit| spent >= limit) {
             self.stop(Stop::Time);
+        }
+        if spent.as_millis() >= self.checkpoint_at.load(Ordering::Relaxed) as u128 {
+            self.pause();
         }
         let Some(progress) = self.options.progress else { return };
         // Whoever does not get the lock need not show anything.
         let Ok(mut next) = self.next_progress.try_lock() else { return };
-        if elapsed < *next {
+        if spent < *next {
             return;
         }
-        *next = elapsed + PROGRESS_EVERY;
+        *next = spent + PROGRESS_EVERY;
         progress(&Progress {
             states: self.states.load(Ordering::Relaxed),
             transitions: self.transitions.load(Ordering::Relaxed),
             depth: self.depth.load(Ordering::Relaxed),
             memory: self.budget.used(),
-            elapsed,
+            elapsed: self.earlier + spent,
         });
     }
 }

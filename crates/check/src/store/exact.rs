@@ -15,9 +15,12 @@ use super::shape::shapes;
 use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
 use super::tree::{MOST_SHAPES, TreeStore};
 use super::{Full, Store, Token, Writer};
+use crate::blocks::damaged;
 use crate::bytes::{copy, equal};
+use crate::files::Trouble;
 use crate::memory::Budget;
 use rapidhash::v3::{DEFAULT_RAPID_SECRETS, rapidhash_v3_micro_inline};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// Twice the slots at two thirds full: fuller tables have longer searches.
@@ -64,13 +67,13 @@ const SAMPLE: usize = 32_768;
 
 impl ExactStore {
     /// Moves all states to a compact store, giving memory back on the way, and
-    /// renames the tokens that wait. The states from which they were found are
-    /// forgotten.
-    pub fn fold<'w>(
+    /// has `rename` name the states that wait anew. The states from which they
+    /// were found are forgotten.
+    pub(crate) fn fold<E: From<Full>>(
         self,
         budget: &Arc<Budget>,
-        waiting: impl Iterator<Item = &'w mut Token>,
-    ) -> Result<TreeStore, Full> {
+        rename: impl FnOnce(&mut dyn FnMut(Token) -> Result<Token, Full>) -> Result<(), E>,
+    ) -> Result<TreeStore, E> {
         let ExactStore { table, records, .. } = self;
         // Its memory is needed now.
         drop(table);
@@ -80,9 +83,7 @@ impl ExactStore {
         let shapes = shapes(&sample, |place| records.state(place).to_vec(), MOST_SHAPES);
         let tree = TreeStore::new(shapes, budget).ok_or(Full)?;
         let mut writer = tree.writer();
-        for token in waiting {
-            *token = writer.name(records.state(Place(*token)))?;
-        }
+        rename(&mut |token| writer.name(records.state(Place(token))))?;
         for (number, places) in records.chunks().enumerate() {
             for place in places {
                 let token = writer.name(records.state(place))?;
@@ -92,6 +93,37 @@ impl ExactStore {
         }
         drop(writer);
         Ok(tree)
+    }
+
+    /// Writes all states. Nobody may be searching.
+    pub(crate) fn save(&self, to: &mut dyn Write) -> io::Result<()> {
+        self.records.save(to)
+    }
+
+    /// Reads what `save` has written; all states have the names they had.
+    pub(crate) fn load(
+        hidden: usize,
+        from: &mut dyn Read,
+        budget: &Arc<Budget>,
+    ) -> Result<ExactStore, Trouble> {
+        let table = Table::new(budget, GROWTH).ok_or(Full)?;
+        let store = ExactStore { table, records: Records::load(from, budget)?, hidden };
+        for places in store.records.chunks() {
+            let guard = &crossbeam_epoch::pin();
+            for place in places {
+                let state = store.records.state(place);
+                if state.len() < hidden {
+                    return Err(damaged().into());
+                }
+                let hash = store.hash(state);
+                let entry = tag(hash) << PLACE_BITS | place.0;
+                // No state is there twice, so none needs to be compared.
+                if store.table.insert_value(hash, entry, guard) == Inserted::NoRoom {
+                    return Err(Trouble::Full);
+                }
+            }
+        }
+        Ok(store)
     }
 }
 

@@ -4,9 +4,13 @@
 //! Record: place of the parent's record and length in one word, then the
 //! state. A record is written once, before its place is known to others.
 
+use super::Full;
 use super::table::PLACE_BITS;
+use crate::blocks::{damaged, read_number, write_number};
 use crate::bytes::copy;
+use crate::files::Trouble;
 use crate::memory::{Budget, Mapping, prefetch};
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -49,8 +53,12 @@ impl Chunk {
 
 impl Records {
     pub fn new(budget: &Arc<Budget>) -> Option<Records> {
-        let most = (UNIT as u64) << PLACE_BITS;
         let chunk = (budget.limit() / 64).clamp(SMALLEST_CHUNK, LARGEST_CHUNK) & !4095;
+        Records::with_chunk(chunk, budget)
+    }
+
+    fn with_chunk(chunk: u64, budget: &Arc<Budget>) -> Option<Records> {
+        let most = (UNIT as u64) << PLACE_BITS;
         let mut bytes = (budget.limit().min(most) + 2 * chunk) & !4095;
         // A system that refuses so much address space gives less.
         let map = loop {
@@ -106,16 +114,15 @@ impl Records {
 
     /// The places of all records, chunk by chunk. Nobody may write meanwhile.
     pub fn chunks(&self) -> impl Iterator<Item = Vec<Place>> {
-        let n_chunks = self.bytes().min(self.map.len() as u64) / self.chunk;
         let mut at = FIRST;
-        (0..n_chunks).map(move |number| {
+        (0..self.n_chunks()).map(move |number| {
             let end = (number + 1) * self.chunk;
             at = at.max(number * self.chunk);
             let mut places = Vec::new();
             // A record that ends in a later chunk has that to itself.
             while at + HEAD as u64 <= end {
                 let place = Place(at / UNIT as u64);
-                let len = self.state(place).len();
+                let len = (self.head(place) >> PLACE_BITS) as usize;
                 if len == 0 {
                     break;
                 }
@@ -176,8 +183,53 @@ impl Records {
     }
 
     pub fn parent(&self, place: Place) -> Place {
-        // SAFETY: as in `state`.
-        Place(unsafe { self.at(place).cast::<u64>().read_unaligned() } & PLACE_MASK)
+        Place(self.head(place) & PLACE_MASK)
+    }
+
+    fn head(&self, place: Place) -> u64 {
+        debug_assert!(place.0 as usize * UNIT + HEAD <= self.map.len());
+        // SAFETY: the head lies in the mapping: that of a record as it was
+        // written there, others as `chunks` looks at no more than these.
+        unsafe { self.at(place).cast::<u64>().read_unaligned() }
+    }
+
+    fn n_chunks(&self) -> u64 {
+        self.bytes().min(self.map.len() as u64) / self.chunk
+    }
+
+    /// Writes all chunks as they are, so that places stay what they are.
+    /// Nobody may write records meanwhile.
+    pub fn save(&self, to: &mut dyn Write) -> io::Result<()> {
+        write_number(to, self.chunk)?;
+        write_number(to, self.n_chunks())?;
+        let len = (self.n_chunks() * self.chunk) as usize;
+        // SAFETY: so many bytes lie in the mapping, and nobody writes to them.
+        to.write_all(unsafe { std::slice::from_raw_parts(self.map.start(), len) })
+    }
+
+    /// Reads what `save` has written.
+    pub fn load(from: &mut dyn Read, budget: &Arc<Budget>) -> Result<Records, Trouble> {
+        let (chunk, n_chunks) = (read_number(from)?, read_number(from)?);
+        if !(SMALLEST_CHUNK..=LARGEST_CHUNK).contains(&chunk) || !chunk.is_multiple_of(4096) {
+            return Err(damaged().into());
+        }
+        let records = Records::with_chunk(chunk, budget).ok_or(Full)?;
+        let bytes = n_chunks.checked_mul(chunk).ok_or_else(damaged)?;
+        if bytes.saturating_add(SLACK as u64) > records.map.len() as u64 || !budget.take(bytes) {
+            return Err(Trouble::Full);
+        }
+        records.given.store(bytes, Ordering::Relaxed);
+        // SAFETY: so many bytes lie in the mapping, and nobody else knows of it.
+        let to = unsafe { std::slice::from_raw_parts_mut(records.map.start(), bytes as usize) };
+        from.read_exact(to)?;
+        let whole = |place: Place| {
+            let end = place.0 * UNIT as u64 + HEAD as u64 + (records.head(place) >> PLACE_BITS);
+            end <= bytes && records.parent(place).0 * (UNIT as u64) < bytes
+        };
+        if !records.chunks().flatten().all(whole) {
+            return Err(damaged().into());
+        }
+        Ok(records)
     }
 }
 

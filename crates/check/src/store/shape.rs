@@ -7,6 +7,7 @@
 //! store depends on the shape, never what it holds.
 
 use super::records::Place;
+use serde::{Deserialize, Serialize};
 
 /// Most bytes of a leaf.
 pub const LEAF: usize = 32;
@@ -15,7 +16,7 @@ const SAMPLE: usize = 8192;
 const SAMPLE_BITS: usize = 1 << 16;
 
 /// A binary tree over the bytes of states of one length.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shape {
     /// Bytes of a state.
     pub len: usize,

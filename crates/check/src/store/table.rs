@@ -493,6 +493,31 @@ impl<E: Entry> Table<E> {
     }
 }
 
+impl<E: Entry> Table<E> {
+    /// All entries. Nobody may insert meanwhile. They come in an order in which
+    /// they can be inserted again: from first slot to last they would pile up
+    /// at the beginning of a table that is still small.
+    pub fn entries(&self) -> impl Iterator<Item = u64> {
+        let shards = (0..SHARDS as u64).map(|number| self.shard(number << (64 - SHARD_BITS)));
+        shards.flat_map(|shard| {
+            let len = shard.len;
+            let stride = stride(len);
+            let slots = (0..len).map(move |i| &shard.slots()[(i * stride % len) as usize]);
+            // Acquire: what the entry points to is seen with it.
+            slots.map(|slot| slot.load(Ordering::Acquire) & !FROZEN).filter(|e| *e != EMPTY)
+        })
+    }
+}
+
+/// Steps of so many slots come by all of a shard, far from each other.
+fn stride(len: u64) -> u64 {
+    fn gcd(a: u64, b: u64) -> u64 {
+        if b == 0 { a } else { gcd(b, a % b) }
+    }
+    let golden = (len as f64 * 0.618) as u64;
+    (golden.max(1)..).find(|stride| gcd(*stride, len) == 1).unwrap_or(1)
+}
+
 impl Generation {
     fn new(number: usize, growth: Growth) -> Option<Generation> {
         let (from, to) = (smallest(number, growth), smallest(number + 1, growth));

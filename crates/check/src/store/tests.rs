@@ -96,7 +96,10 @@ fn a_state_moves_from_store_to_store() {
         set.insert(state);
     }
     drop(writer);
-    let tree = store.fold(&budget, tokens.iter_mut().map(|(token, _)| token)).expect("room");
+    let rename = |name: &mut dyn FnMut(Token) -> Result<Token, Full>| {
+        tokens.iter_mut().try_for_each(|(token, _)| name(*token).map(|new| *token = new))
+    };
+    let tree = store.fold::<Full>(&budget, rename).expect("room");
     let mut writer = tree.writer();
     let mut read = Vec::new();
     for (token, state) in &tokens {

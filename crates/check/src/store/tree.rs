@@ -16,9 +16,12 @@ use super::shape::{LEAF, Shape};
 use super::table::{Entry, Growth, Inserted, Table, tag};
 use super::words::{Desk, NUMBER_BITS, Words, mix, same};
 use super::{Full, Store, Token, Writer};
+use crate::blocks::{damaged, read_number, write_number};
+use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
 use std::collections::HashMap;
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// A fuller table that grows in smaller steps.
@@ -506,5 +509,49 @@ impl Writer for TreeWriter<'_> {
         let Ok(root) = self.name(state) else { return false };
         let guard = &crossbeam_epoch::pin();
         self.store.roots.find(mix(root), |entry| entry == root, guard)
+    }
+}
+
+impl TreeStore {
+    /// Writes all states but not the shapes. Nobody may be searching.
+    pub(crate) fn save(&self, to: &mut dyn Write) -> io::Result<()> {
+        let Dictionaries { one, two, three, four } = &self.dictionaries;
+        one.save(to)?;
+        two.save(to)?;
+        three.save(to)?;
+        four.save(to)?;
+        write_number(to, self.roots.entries().count() as u64)?;
+        self.roots.entries().try_for_each(|root| write_number(to, root))
+    }
+
+    /// Reads what `save` has written; all states have the names they had.
+    pub(crate) fn load(
+        shapes: Vec<Shape>,
+        from: &mut dyn Read,
+        budget: &Arc<Budget>,
+    ) -> Result<TreeStore, Trouble> {
+        let dictionaries = Dictionaries {
+            one: Words::load(from, budget)?,
+            two: Words::load(from, budget)?,
+            three: Words::load(from, budget)?,
+            four: Words::load(from, budget)?,
+        };
+        let roots = Table::<Root>::new(budget, GROWTH).ok_or(Full)?;
+        let n_roots = read_number(from)?;
+        let guard = &mut crossbeam_epoch::pin();
+        for i in 0..n_roots {
+            if i % 1024 == 0 {
+                guard.repin();
+            }
+            let root = read_number(from)?;
+            if root == 0 || root >> 63 != 0 {
+                return Err(damaged().into());
+            }
+            // No root is there twice, so none needs to be compared.
+            if roots.insert_value(mix(root), root, guard) == Inserted::NoRoom {
+                return Err(Trouble::Full);
+            }
+        }
+        Ok(TreeStore { roots, dictionaries, shapes: shapes.into_iter().map(Arc::new).collect() })
     }
 }

@@ -5,8 +5,11 @@
 
 use super::Full;
 use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
+use crate::blocks::{damaged, read_number, write_number};
+use crate::files::Trouble;
 use crate::memory::{Budget, Mapping, prefetch};
 use crossbeam_epoch::Guard;
+use std::io::{self, Read, Write};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -196,5 +199,53 @@ impl<const K: usize> Words<K> {
         let from = self.given.fetch_add(CHUNK, Ordering::Relaxed);
         let fits = (from + CHUNK) * K as u64 * 8 <= self.rows.len() as u64;
         fits.then_some((from.max(1), from + CHUNK))
+    }
+
+    /// Writes each number with its row. Nobody may be asking for numbers.
+    pub fn save(&self, to: &mut dyn Write) -> io::Result<()> {
+        // Not the rows one after the other: some numbers were never used.
+        let room = self.rows.len() as u64 / (K as u64 * 8);
+        write_number(to, self.given.load(Ordering::Relaxed).min(room))?;
+        write_number(to, self.table.entries().count() as u64)?;
+        for entry in self.table.entries() {
+            let number = Placed::place(entry);
+            write_number(to, number)?;
+            self.row(number as u32).iter().try_for_each(|word| write_number(to, *word))?;
+        }
+        Ok(())
+    }
+
+    /// Reads what `save` has written.
+    pub fn load(from: &mut dyn Read, budget: &Arc<Budget>) -> Result<Words<K>, Trouble> {
+        let words = Words::<K>::new(budget).ok_or(Full)?;
+        let (given, n_rows) = (read_number(from)?, read_number(from)?);
+        let bytes = given.checked_mul(K as u64 * 8).ok_or_else(damaged)?;
+        if bytes > words.rows.len() as u64 || !budget.take(bytes) {
+            return Err(Trouble::Full);
+        }
+        words.given.store(given, Ordering::Relaxed);
+        let guard = &mut crossbeam_epoch::pin();
+        for i in 0..n_rows {
+            if i % 1024 == 0 {
+                guard.repin();
+            }
+            let number = read_number(from)?;
+            let mut row = [0; K];
+            for word in &mut row {
+                *word = read_number(from)?;
+            }
+            if number == 0 || number >= given {
+                return Err(damaged().into());
+            }
+            // SAFETY: the row lies in the mapping, as its number is below
+            // `given`, and nobody else knows of this dictionary.
+            unsafe { *words.at(number) = row };
+            let hash = hash(&row);
+            let entry = tag(hash) << PLACE_BITS | number;
+            if words.table.insert_value(hash, entry, guard) == Inserted::NoRoom {
+                return Err(Trouble::Full);
+            }
+        }
+        Ok(words)
     }
 }

@@ -1,0 +1,185 @@
+//! A search from its beginning, or a checkpoint, to its end: it pauses when
+//! states are to be folded, a checkpoint is due or memory is full, and goes on.
+
+use super::checkpoint::{Checkpoint, resume};
+use super::run::{Event, Run};
+use super::stack::Stack;
+use super::worker::Worker;
+use super::{Compress, Maker, Order, bfs, dfs};
+use crate::files::{Error, Trouble};
+use crate::outcome::{Saved, Stop};
+use crate::store::{ExactStore, Store, TreeStore};
+
+/// Waiting states are worth going to disk if they take this part of the memory.
+const WORTH_SPILLING: u64 = 32;
+
+/// The states that were seen.
+pub(super) enum Kept {
+    Exact(ExactStore),
+    Tree(Box<TreeStore>),
+    /// There was no room for a store, or none to fold it.
+    Nothing,
+}
+
+impl Kept {
+    pub fn bytes(&self, run: &Run) -> u64 {
+        match self {
+            Kept::Exact(store) => store.bytes(),
+            Kept::Tree(store) => store.bytes(),
+            Kept::Nothing => run.budget.used(),
+        }
+    }
+}
+
+pub(super) struct Job {
+    kept: Kept,
+    /// States that wait: see `dfs::search` and `bfs::search`.
+    frontier: Vec<Stack>,
+    compress: Compress,
+    checkpoint: Option<Checkpoint>,
+}
+
+impl Job {
+    /// Finds the initial states, or reads where a checkpoint has left off.
+    pub fn new(make: &Maker, run: &mut Run) -> Result<Job, Error> {
+        let hidden = make().hidden();
+        let checkpoint = Checkpoint::new(run.options, hidden)?;
+        let (kept, frontier) = match run.options.files.and_then(|f| f.resume.as_deref()) {
+            Some(file) => resume(file, run, hidden)?,
+            None => begin(make, run, hidden),
+        };
+        // Bytes that do not count for equality have no place in a tree.
+        let compress = if hidden > 0 { Compress::Off } else { run.options.compress };
+        Ok(Job { kept, frontier, compress, checkpoint })
+    }
+
+    /// Searches until all is seen or a limit is met.
+    pub fn explore(&mut self, make: &Maker, run: &Run) {
+        // Stopped before all initial states were there, nothing can go on.
+        if run.is_stopped() {
+            return;
+        }
+        if self.compress == Compress::On && matches!(self.kept, Kept::Exact(_)) {
+            run.pause_at(run.options.fold_after);
+        }
+        if let Some(checkpoint) = &self.checkpoint {
+            run.checkpoint_in(checkpoint.every());
+        }
+        loop {
+            self.search(make, run);
+            match run.event() {
+                Event::Enough => self.fold(run),
+                Event::Checkpoint => self.save(run),
+                Event::Full if self.can_fold() => {
+                    // If it cannot be folded it can go on elsewhere.
+                    self.save(run);
+                    self.fold(run);
+                }
+                Event::Full if self.can_spill(run) => self.spill(run),
+                Event::Full | Event::End => break,
+            }
+            if matches!(self.kept, Kept::Nothing) {
+                return;
+            }
+            run.go_on();
+        }
+        let resumable = matches!(
+            run.stopped_by(),
+            Some(Stop::Time | Stop::Memory | Stop::Interrupt | Stop::Disk)
+        );
+        if resumable {
+            self.save(run);
+        } else if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.forget();
+        }
+    }
+
+    pub fn saved(&mut self) -> Option<Saved> {
+        self.checkpoint.take().map(Checkpoint::saved)
+    }
+
+    /// The store alone: nothing waits any more.
+    pub fn kept(self) -> Kept {
+        self.kept
+    }
+
+    fn search(&mut self, make: &Maker, run: &Run) {
+        fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
+            match run.options.order {
+                Order::Dfs => dfs::search(make, run, store, frontier),
+                Order::Bfs => bfs::search(make, run, store, frontier),
+            }
+        }
+        match &self.kept {
+            Kept::Exact(store) => search(make, run, store, &mut self.frontier),
+            Kept::Tree(store) => search(make, run, &**store, &mut self.frontier),
+            Kept::Nothing => {}
+        }
+    }
+
+    fn save(&mut self, run: &Run) {
+        if let Some(checkpoint) = &mut self.checkpoint {
+            checkpoint.write(run, &self.kept, &mut self.frontier);
+        }
+    }
+
+    fn can_fold(&self) -> bool {
+        matches!(self.kept, Kept::Exact(_)) && self.compress != Compress::Off
+    }
+
+    /// Folds the states together. They are lost if there is no room for that.
+    fn fold(&mut self, run: &Run) {
+        run.pause_at(u64::MAX);
+        let store = match std::mem::replace(&mut self.kept, Kept::Nothing) {
+            Kept::Exact(store) => store,
+            other => {
+                self.kept = other;
+                return;
+            }
+        };
+        let frontier = &mut self.frontier;
+        let folded = store
+            .fold(&run.budget, |name| frontier.iter_mut().try_for_each(|stack| stack.rename(name)));
+        match folded {
+            Ok(tree) => self.kept = Kept::Tree(Box::new(tree)),
+            Err(trouble) => {
+                run.go_on();
+                run.trouble(trouble);
+            }
+        }
+    }
+
+    fn can_spill(&self, run: &Run) -> bool {
+        let memory: u64 = self.frontier.iter().map(Stack::memory).sum();
+        run.space.spill.is_some() && memory >= run.budget.limit() / WORTH_SPILLING
+    }
+
+    /// Moves what waits to disk, so that the store has room.
+    fn spill(&mut self, run: &Run) {
+        if let Some(spill) = &run.space.spill {
+            spill.tighten();
+        }
+        let spilled: Result<(), Trouble> = self.frontier.iter_mut().try_for_each(Stack::spill_all);
+        if let Err(trouble) = spilled {
+            run.go_on();
+            run.trouble(trouble);
+        }
+    }
+}
+
+/// Stores the initial states.
+fn begin(make: &Maker, run: &Run, hidden: usize) -> (Kept, Vec<Stack>) {
+    let Some(store) = ExactStore::new(hidden, &run.budget) else {
+        run.stop(Stop::Memory);
+        return (Kept::Nothing, Vec::new());
+    };
+    let mut worker = Worker::new(run, make(), store.writer());
+    worker.start();
+    let mut stack = Stack::new(&run.space);
+    if let Err(trouble) = stack.push_all(worker.finds.fresh.drain(..)) {
+        run.trouble(trouble);
+    }
+    run.add_reached(worker.reached());
+    drop(worker);
+    (Kept::Exact(store), vec![stack])
+}
