@@ -338,3 +338,104 @@ fn ctrl_c_ends_with_the_result_so_far() {
     assert_eq!(result["stopped_by"], "interrupt");
     assert!(result["states"].as_u64() > Some(1000));
 }
+
+/// 753,571 states, about a second of work for the interpreter.
+const COUNTERS: &str = "byte x[3]; active [3] proctype P() { \
+                        do :: x[_pid] < 30 -> x[_pid]++ :: x[_pid] > 0 -> x[_pid]-- od }";
+
+#[test]
+#[cfg(unix)]
+fn a_killed_search_goes_on_from_its_last_checkpoint() {
+    use std::path::Path;
+    use std::process::{Command, Stdio};
+    use std::time::{Duration, SystemTime};
+    let model = temp_model("killed.pml", COUNTERS);
+    let (whole, _) = json(&["check", &model, "--json"]);
+    let clock = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).expect("a clock");
+    for (search, compress) in [("dfs", "off"), ("bfs", "on")] {
+        let file = temp(&format!("killed-{search}.ckpt")).display().to_string();
+        let _ = std::fs::remove_file(&file);
+        let args = ["check", &model, "--json", "--search", search, "--compress", compress];
+        let more = ["--engine", "interpret", "--checkpoint", &file, "--every", "200ms"];
+        let args = [&args[..], &more[..]].concat();
+        // Until there is a checkpoint at least, on a slow machine.
+        for kill in (0..40).take_while(|kill| *kill < 4 || !Path::new(&file).exists()) {
+            let wait = 100 + kill * 50 + (clock.subsec_nanos() as u64 / 1000 + kill * 77) % 400;
+            let resume =
+                if Path::new(&file).exists() { vec!["--resume", &file] } else { Vec::new() };
+            let mut child = Command::new(env!("CARGO_BIN_EXE_supertrace"))
+                .args(args.iter().chain(&resume))
+                .stdout(Stdio::null())
+                .spawn()
+                .expect("the binary runs");
+            std::thread::sleep(Duration::from_millis(wait));
+            child.kill().expect("it is killed");
+            let status = child.wait().expect("it ends");
+            println!("{search}: killed after {wait} ms, {status}");
+        }
+        let (resumed, code) = json(&[&args[..], &["--resume", &file]].concat());
+        assert_eq!((resumed["verdict"].as_str(), code), (Some("holds"), 0), "{search}");
+        for field in ["states", "transitions"] {
+            assert_eq!(resumed[field], whole[field], "{search}: {field}");
+        }
+    }
+}
+
+#[test]
+fn a_search_that_ended_early_can_be_resumed() {
+    let model = temp_model("early.pml", COUNTERS);
+    let file = temp("early.ckpt").display().to_string();
+    let _ = std::fs::remove_file(&file);
+    let (whole, _) = json(&["check", &model, "--json"]);
+    let early = ["check", &model, "--checkpoint", &file, "--memory", "9MiB", "--compress", "off"];
+    let output = supertrace(&early);
+    assert_eq!(output.status.code(), Some(3), "{}", stderr(&output));
+    let text = stdout(&output);
+    assert!(text.contains(&format!("help: resume with --resume {file}")), "{text}");
+    assert!(text.contains("--compress on") && text.contains("--spill DIR"), "{text}");
+    let (resumed, code) = json(&["check", &model, "--json", "--resume", &file]);
+    assert_eq!(code, 0);
+    assert_eq!(resumed["states"], whole["states"]);
+    assert_eq!(resumed["transitions"], whole["transitions"]);
+    assert_eq!(resumed["checkpoint"], Value::Null);
+    assert_eq!(resumed["options"]["resume"], file.as_str());
+    // The same text elsewhere is the same model; another text is not.
+    let moved = temp_model("moved.pml", COUNTERS);
+    assert_eq!(supertrace(&["check", &moved, "--resume", &file]).status.code(), Some(0));
+    let other = temp_model("other.pml", &COUNTERS.replace("30", "29"));
+    let others: [&[&str]; 3] = [
+        &["check", &other, "--resume", &file],
+        &["check", &model, "--resume", &file, "--search", "bfs"],
+        &["check", &model, "--resume", &file, "--reduce", "none"],
+    ];
+    for (args, what) in others.iter().zip(["model was", "search was dfs, is bfs", "reduce was"]) {
+        let output = supertrace(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        let text = stderr(&output);
+        assert!(text.contains("is a checkpoint of another model or other options"), "{text}");
+        assert!(text.contains(what), "{text}");
+    }
+    let small = supertrace(&["check", &model, "--resume", &file, "--memory", "2MiB"]);
+    assert_eq!(small.status.code(), Some(2));
+    assert!(stderr(&small).contains("raise --memory"), "{}", stderr(&small));
+}
+
+#[test]
+fn files_of_a_search_are_refused_before_it_begins() {
+    let model = "models/promela/peterson.pml";
+    let text = temp_model("precious.pml", "init { skip }");
+    let cases: [(&[&str], &str); 6] = [
+        (&["--checkpoint", "/no/such/dir/c"], "cannot write '/no/such/dir/c'"),
+        (&["--checkpoint", &text], "will not be written over"),
+        (&["--spill", "/no/such/dir"], "cannot write '/no/such/dir'"),
+        (&["--resume", "/no/such/file"], "cannot read '/no/such/file'"),
+        (&["--resume", &text], "is no checkpoint"),
+        (&["--every", "3s"], "--checkpoint"),
+    ];
+    for (args, message) in cases {
+        let output = supertrace(&[&["check", model], args].concat());
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(message), "{args:?}: {}", stderr(&output));
+    }
+    assert_eq!(std::fs::read_to_string(&text).expect("it is there"), "init { skip }");
+}
