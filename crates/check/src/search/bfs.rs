@@ -3,8 +3,8 @@
 //! All states of a level are expanded before any of the next, so a first
 //! violation is a nearest one, whatever the number of threads. Threads take
 //! the states of a level in blocks; small levels are left to one thread, as
-//! waking the others would take longer. A level that does not fit in memory
-//! is expanded part by part.
+//! waking the others would take longer. Memory of a part of the level goes to
+//! the next level when it has been expanded.
 
 use super::Maker;
 use super::run::Run;
@@ -48,8 +48,7 @@ pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mu
 
 struct Levels<'r> {
     run: &'r Run<'r>,
-    /// The states being expanded. Those in memory are one part of the level;
-    /// there may be more on disk.
+    /// The states being expanded, part by part: a part is the lowest segment.
     level: RwLock<Stack>,
     /// Those of the part that were taken.
     taken: AtomicUsize,
@@ -123,7 +122,7 @@ impl<'r> Levels<'r> {
         let mut level = self.level.into_inner().unwrap_or_else(PoisonError::into_inner);
         let next = self.next.into_inner().unwrap_or_else(PoisonError::into_inner);
         let given_up = self.given_up.into_inner().unwrap_or_else(PoisonError::into_inner);
-        level.drop_first(self.taken.into_inner().min(level.items().len()));
+        level.drop_bottom(self.taken.into_inner());
         if let Err(trouble) = level.push_all(given_up.into_iter()) {
             self.run.trouble(trouble);
         }
@@ -139,20 +138,17 @@ impl<'r> Levels<'r> {
         }
     }
 
-    /// Brings the next part of the level to memory if the last one was all
-    /// taken; returns its size, 0 at the end of the level.
+    /// Goes to the next part of the level if the last one was all taken;
+    /// returns its size, 0 at the end of the level.
     fn part(&self) -> Result<usize, Trouble> {
         let mut level = self.level.write().unwrap_or_else(PoisonError::into_inner);
-        let size = level.items().len();
-        if self.taken.load(Ordering::Relaxed) >= size {
-            level.drop_first(size);
-            self.taken.store(0, Ordering::Relaxed);
-            level.read_back()?;
+        // Relaxed: the threads that took states have ended their round.
+        level.drop_bottom(self.taken.swap(0, Ordering::Relaxed));
+        let size = level.read_back()?;
+        if let Some(depth) = level.bottom_depth() {
+            self.run.depth.store(depth as usize, Ordering::Relaxed);
         }
-        if let Some(state) = level.items().first() {
-            self.run.depth.store(state.depth as usize, Ordering::Relaxed);
-        }
-        Ok(level.items().len())
+        Ok(size)
     }
 
     /// Makes the states found the next level; whether there are any.
@@ -164,16 +160,17 @@ impl<'r> Levels<'r> {
 
     fn expand_part<W: Writer>(&self, worker: &mut Worker<W>) {
         let level = self.level.read().unwrap_or_else(PoisonError::into_inner);
-        let states = level.items();
+        let mut block = Vec::with_capacity(BLOCK);
         while !self.run.is_stopped() {
             // Relaxed: each number is given once; the states are under the lock.
             let from = self.taken.fetch_add(BLOCK, Ordering::Relaxed);
-            if from >= states.len() {
+            block.clear();
+            level.copy_bottom(from, BLOCK, &mut block);
+            if block.is_empty() {
                 break;
             }
-            let block = &states[from..states.len().min(from + BLOCK)];
-            if !worker.expand(block) {
-                lock(&self.given_up).extend_from_slice(block);
+            if !worker.expand(&block) {
+                lock(&self.given_up).extend_from_slice(&block);
             }
             self.add(&mut worker.finds.fresh);
         }

@@ -74,7 +74,7 @@ fn explore<W: Writer>(worker: &mut Worker<W>, stack: &mut Stack, pool: &Pool, ru
         }
         // The first that was found comes on top.
         push(stack, worker.finds.fresh.drain(..).rev(), run);
-        if pool.is_hungry() && stack.items().len() > 1 && worker.expanded >= ALONE {
+        if pool.is_hungry() && stack.n_in_memory() > 1 && worker.expanded >= ALONE {
             pool.give(stack.split_bottom());
         }
     }

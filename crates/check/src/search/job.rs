@@ -156,9 +156,7 @@ impl Job {
 
     /// Moves what waits to disk, so that the store has room.
     fn spill(&mut self, run: &Run) {
-        if let Some(spill) = &run.space.spill {
-            spill.tighten();
-        }
+        run.space.tighten();
         let spilled: Result<(), Trouble> = self.frontier.iter_mut().try_for_each(Stack::spill_all);
         if let Err(trouble) = spilled {
             run.go_on();

@@ -1,7 +1,7 @@
 //! A search under way, as all its threads see it: counts, limits, and what
 //! was found.
 
-use super::spill::{Space, Spill};
+use super::spill::Space;
 use super::{Options, Order};
 use crate::files::{Error, Trouble};
 use crate::memory::Budget;
@@ -96,7 +96,8 @@ pub(crate) struct Run<'a> {
 impl<'a> Run<'a> {
     pub fn new(options: &'a Options<'a>) -> Run<'a> {
         let budget = Arc::new(Budget::new(options.memory));
-        let space = Arc::new(Space { budget: budget.clone(), spill: None });
+        // Depth first each thread has a stack, breadth first each level.
+        let space = Arc::new(Space::new(&budget, options.threads.max(2)));
         Run {
             options,
             budget,
@@ -122,10 +123,9 @@ impl<'a> Run<'a> {
     /// Has stacks go to disk if the options say so.
     pub fn open_spill(&mut self) -> Result<(), Error> {
         let Some(dir) = self.options.files.and_then(|f| f.spill.as_deref()) else { return Ok(()) };
-        // Depth first each thread has a stack, breadth first each level.
-        let n_stacks = self.options.threads.max(2);
-        let spill = Spill::new(dir, n_stacks, &self.budget).map_err(|e| Error::write(dir, e))?;
-        self.space = Arc::new(Space { budget: self.budget.clone(), spill });
+        let mut space = Space::new(&self.budget, self.options.threads.max(2));
+        space.open_spill(dir).map_err(|error| Error::write(dir, error))?;
+        self.space = Arc::new(space);
         Ok(())
     }
 

@@ -1,127 +1,175 @@
 //! States that wait, within the memory that a search may use. If there is a
 //! place on disk, what does not fit goes there, the bottom first.
 //!
+//! They lie in segments of equal size, each a mapping of its own: memory that
+//! is no longer needed goes back to the system at once, as the store is
+//! promised it. (A vector copies itself to grow, and an allocator keeps what
+//! it was given back: 50 MiB beyond a limit of 400.)
+//!
 //! Invariant: a stack loses no state, whatever fails.
 
-use super::spill::{Space, Spill};
+use super::spill::Space;
 use super::worker::Waiting;
 use crate::blocks::damaged;
 use crate::files::Trouble;
 use crate::store::{Full, Token};
+use memmap2::MmapMut;
+use std::alloc::{Layout, handle_alloc_error};
+use std::collections::VecDeque;
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
-/// Bytes of a state on disk: token and depth.
-const STATE: usize = 12;
-/// States that one thread gives to another at once, at most: they are not
-/// counted in between.
-const LARGEST_GIFT: usize = 65_536;
-/// States that are written or read at once.
+/// Bytes of a state, in memory as on disk: token and depth.
+pub(super) const STATE: usize = 12;
+/// States that are read at once.
 const BATCH: usize = 4096;
 
 pub(super) struct Stack {
-    /// The top, in memory.
-    items: Vec<Waiting>,
     /// What lies below, in order; made when it is needed.
     disk: Option<File>,
     n_on_disk: u64,
+    /// What is in memory. None is empty.
+    segments: VecDeque<Segment>,
+    /// An empty segment, as many stacks grow and shrink all the time.
+    spare: Option<Segment>,
     space: Arc<Space>,
+    /// Bytes taken from the budget.
     taken: u64,
 }
 
 impl Stack {
     pub fn new(space: &Arc<Space>) -> Stack {
-        Stack { items: Vec::new(), disk: None, n_on_disk: 0, space: space.clone(), taken: 0 }
+        Stack {
+            disk: None,
+            n_on_disk: 0,
+            segments: VecDeque::new(),
+            spare: None,
+            space: space.clone(),
+            taken: 0,
+        }
     }
 
     pub fn len(&self) -> u64 {
-        self.items.len() as u64 + self.n_on_disk
+        self.n_in_memory() as u64 + self.n_on_disk
     }
 
     pub fn is_empty(&self) -> bool {
-        self.len() == 0
+        self.segments.is_empty() && self.n_on_disk == 0
     }
 
-    /// The states that are in memory.
-    pub fn items(&self) -> &[Waiting] {
-        &self.items
+    pub fn n_in_memory(&self) -> usize {
+        self.segments.iter().map(Segment::len).sum()
     }
 
-    /// Bytes of memory in use.
+    /// Bytes taken from the budget.
     pub fn memory(&self) -> u64 {
         self.taken
-    }
-
-    /// Forgets the first of the states that are in memory.
-    pub fn drop_first(&mut self, n: usize) {
-        self.items.drain(..n);
     }
 
     /// Adds states, the last on top. They are added even if there is trouble.
     pub fn push_all(
         &mut self,
-        mut states: impl ExactSizeIterator<Item = Waiting>,
+        states: impl ExactSizeIterator<Item = Waiting>,
     ) -> Result<(), Trouble> {
-        let most = self.spill().map_or(usize::MAX, |spill| spill.segment);
         let mut result = Ok(());
-        while states.len() > 0 && result.is_ok() {
-            let n = states.len().min(most);
-            result = self.make_room(n);
-            if result.is_ok() {
-                self.items.extend(states.by_ref().take(n));
+        for state in states {
+            if !self.segments.back().is_some_and(Segment::has_room) {
+                result = result.and(self.add_segment());
+            }
+            if let Some(top) = self.segments.back_mut() {
+                top.push(state);
             }
         }
-        // No more than is needed, as nobody counts it.
-        self.items.reserve_exact(states.len());
-        self.items.extend(states);
         result
     }
 
     /// Moves up to `n` states from the top to `to`, topmost first.
     pub fn pop_into(&mut self, n: usize, to: &mut Vec<Waiting>) -> Result<(), Trouble> {
         to.clear();
-        if self.items.is_empty() {
-            self.read_back()?;
+        self.read_back()?;
+        while to.len() < n
+            && let Some(top) = self.segments.back_mut()
+        {
+            let taken = top.len().min(n - to.len());
+            to.extend((top.to - taken..top.to).rev().map(|at| top.get(at)));
+            top.to -= taken;
+            if top.len() == 0 {
+                let empty = self.segments.pop_back();
+                self.put_aside(empty);
+            }
         }
-        let from = self.items.len().saturating_sub(n);
-        to.extend(self.items.drain(from..).rev());
         Ok(())
     }
 
-    /// Half of the states that are in memory, those at the bottom.
+    /// Up to half of the states that are in memory, those at the bottom.
     pub fn split_bottom(&mut self) -> Vec<Waiting> {
-        self.items.drain(..(self.items.len() / 2).min(LARGEST_GIFT)).collect()
+        let half = self.n_in_memory() / 2;
+        let Some(bottom) = self.segments.front() else { return Vec::new() };
+        let n = half.min(bottom.len());
+        let mut gift = Vec::with_capacity(n);
+        self.copy_bottom(0, n, &mut gift);
+        self.drop_bottom(n);
+        gift
     }
 
-    /// Brings states from disk to memory, if there is none.
-    pub fn read_back(&mut self) -> Result<(), Trouble> {
-        let Some(segment) = self.spill().map(|spill| spill.segment) else { return Ok(()) };
-        if !self.items.is_empty() || self.n_on_disk == 0 {
-            return Ok(());
+    /// Brings states from disk to memory, if there are none; returns how many
+    /// the lowest segment in memory has.
+    pub fn read_back(&mut self) -> Result<usize, Trouble> {
+        if self.segments.is_empty() && self.n_on_disk > 0 {
+            let n = self.n_on_disk.min(self.space.segment as u64);
+            // This much memory is a stack's own.
+            self.add_segment()?;
+            let read = self.fill(n);
+            if let Err(error) = read {
+                self.segments.clear();
+                self.settle();
+                return Err(error.into());
+            }
+            self.shorten(self.n_on_disk - n);
         }
-        let n = self.n_on_disk.min(segment as u64);
-        // Two segments' memory is a stack's own, so there is room.
-        self.make_room(n as usize)?;
-        let from = self.n_on_disk - n;
-        let (items, disk) = (&mut self.items, &mut self.disk);
-        let read = read_states(disk, from, n, |state| {
-            items.push(state);
-            Ok(())
-        });
-        if let Err(error) = read {
-            self.items.clear();
-            return Err(error.into());
-        }
-        self.shorten(from);
+        Ok(self.segments.front().map_or(0, Segment::len))
+    }
+
+    /// Reads the topmost states on disk into the only segment.
+    fn fill(&mut self, n: u64) -> io::Result<()> {
+        let disk = seek(&mut self.disk, self.n_on_disk - n)?;
+        let Some(segment) = self.segments.back_mut() else { return Ok(()) };
+        disk.read_exact(&mut segment.map[..n as usize * STATE])?;
+        segment.to = n as usize;
         Ok(())
+    }
+
+    /// The depth of the lowest state in memory.
+    pub fn bottom_depth(&self) -> Option<u32> {
+        self.segments.front().map(|bottom| bottom.get(bottom.from).depth)
+    }
+
+    /// Copies `n` states of the lowest segment in memory, from a place on.
+    pub fn copy_bottom(&self, from: usize, n: usize, to: &mut Vec<Waiting>) {
+        if let Some(bottom) = self.segments.front() {
+            let from = bottom.from + from;
+            to.extend((from..bottom.to.min(from + n)).map(|at| bottom.get(at)));
+        }
+    }
+
+    /// Forgets the first states of the lowest segment in memory.
+    pub fn drop_bottom(&mut self, n: usize) {
+        let Some(bottom) = self.segments.front_mut() else { return };
+        bottom.from = bottom.to.min(bottom.from + n);
+        if bottom.len() == 0 {
+            let empty = self.segments.pop_front();
+            self.put_aside(empty);
+        }
     }
 
     /// Moves all states to disk and gives the memory back.
     pub fn spill_all(&mut self) -> Result<(), Trouble> {
-        self.sink(self.items.len())?;
-        self.items = Vec::new();
-        self.space.budget.give(std::mem::take(&mut self.taken));
+        while !self.segments.is_empty() {
+            self.spare = Some(self.sink()?);
+        }
+        self.spare = None;
+        self.settle();
         Ok(())
     }
 
@@ -130,22 +178,23 @@ impl Stack {
         &mut self,
         name: &mut dyn FnMut(Token) -> Result<Token, Full>,
     ) -> Result<(), Trouble> {
-        for state in &mut self.items {
-            state.token = name(state.token)?;
+        for segment in &mut self.segments {
+            for at in segment.from..segment.to {
+                let Waiting { token, depth } = segment.get(at);
+                segment.set(at, Waiting { token: name(token)?, depth });
+            }
         }
-        let mut batch = Vec::with_capacity(BATCH);
+        let mut bytes = vec![0; BATCH * STATE];
         let mut from = 0;
         while from < self.n_on_disk {
-            batch.clear();
             let n = (self.n_on_disk - from).min(BATCH as u64);
-            read_states(&mut self.disk, from, n, |state| {
-                batch.push(state);
-                Ok(())
-            })?;
-            for state in &mut batch {
-                state.token = name(state.token)?;
+            let batch = &mut bytes[..n as usize * STATE];
+            seek(&mut self.disk, from)?.read_exact(batch)?;
+            for bytes in batch.chunks_exact_mut(STATE) {
+                let Waiting { token, depth } = decode(bytes);
+                bytes.copy_from_slice(&encode(Waiting { token: name(token)?, depth }));
             }
-            write_states(&mut self.disk, from, &batch)?;
+            seek(&mut self.disk, from)?.write_all(batch)?;
             from += n;
         }
         Ok(())
@@ -153,78 +202,95 @@ impl Stack {
 
     /// Writes all states, the bottom first.
     pub fn save(&mut self, to: &mut dyn Write) -> io::Result<()> {
-        let n_on_disk = self.n_on_disk;
-        read_states(&mut self.disk, 0, n_on_disk, |state| to.write_all(&bytes(state)))?;
-        self.items.iter().try_for_each(|state| to.write_all(&bytes(*state)))
+        if self.n_on_disk > 0 {
+            let bytes = self.n_on_disk * STATE as u64;
+            let copied = io::copy(&mut seek(&mut self.disk, 0)?.take(bytes), to)?;
+            if copied != bytes {
+                return Err(damaged());
+            }
+        }
+        self.segments.iter().try_for_each(|segment| to.write_all(segment.bytes()))
     }
 
     /// Reads states that `save` has written, and adds them.
     pub fn load(&mut self, n: u64, from: &mut dyn Read) -> Result<(), Trouble> {
-        let mut batch = Vec::with_capacity(BATCH);
+        let mut bytes = [0; STATE];
         for _ in 0..n {
-            let mut bytes = [0; STATE];
             from.read_exact(&mut bytes)?;
-            batch.push(state(&bytes));
-            if batch.len() == BATCH {
-                self.push_all(batch.drain(..))?;
-            }
+            self.push_all(std::iter::once(decode(&bytes)))?;
         }
-        self.push_all(batch.drain(..))
+        Ok(())
     }
 
-    fn spill(&self) -> Option<&Spill> {
-        self.space.spill.as_ref()
-    }
-
-    /// Makes room in memory for more states.
-    fn make_room(&mut self, extra: usize) -> Result<(), Trouble> {
-        let needed = self.items.len() + extra;
-        if needed <= self.items.capacity() || self.grow(needed) {
-            return Ok(());
-        }
-        let Some(segment) = self.spill().map(|spill| spill.segment) else {
-            return Err(Trouble::Full);
+    /// Adds an empty segment on top: the spare one, a new one, or the lowest
+    /// after its states went to disk.
+    fn add_segment(&mut self) -> Result<(), Trouble> {
+        let mut result = Ok(());
+        let segment = match self.spare.take() {
+            Some(spare) => spare,
+            None if self.take_memory() => Segment::new(self.space.segment),
+            None => match self.sink() {
+                Ok(emptied) => emptied,
+                // None may be lost, so it is made all the same.
+                Err(trouble) => {
+                    result = Err(trouble);
+                    Segment::new(self.space.segment)
+                }
+            },
         };
-        // Some stay, to be taken next.
-        let stay = self.items.len().min(segment / 2);
-        self.sink(self.items.len() - stay)?;
-        let fits = stay + extra <= self.items.capacity() || self.grow(stay + extra);
-        if fits { Ok(()) } else { Err(Trouble::Full) }
+        self.segments.push_back(segment);
+        result
     }
 
-    /// Takes memory for so many states and some more.
-    fn grow(&mut self, needed: usize) -> bool {
-        // What is a stack's own, and the most it may have.
-        let own = self.spill().map_or(0, |spill| 2 * spill.segment);
-        let most = self.spill().map_or(usize::MAX, Spill::most);
-        if needed > most {
-            return false;
-        }
-        // Left to itself a vector doubles, and breaks a memory limit by far.
-        let roomy = (self.items.capacity() / 4 * 5).min(most).max(needed).max(1024).max(own);
-        let bytes = ((roomy - own) * size_of::<Waiting>()) as u64;
-        if !self.space.budget.take(bytes.saturating_sub(self.taken)) {
-            return false;
-        }
-        self.taken = self.taken.max(bytes);
-        self.items.reserve_exact(roomy - self.items.len());
-        true
+    fn n_segments(&self) -> usize {
+        self.segments.len() + self.spare.is_some() as usize
     }
 
-    /// Moves the lowest states of those in memory to disk.
-    fn sink(&mut self, n: usize) -> Result<(), Trouble> {
-        if n == 0 {
-            return Ok(());
+    /// Bytes of so many segments, but for those that are a stack's own.
+    fn bytes(&self, n_segments: usize) -> u64 {
+        (n_segments.saturating_sub(self.space.own()) * self.space.segment * STATE) as u64
+    }
+
+    /// Takes memory for one more segment.
+    fn take_memory(&mut self) -> bool {
+        let n = self.n_segments() + 1;
+        let more = self.bytes(n).saturating_sub(self.taken);
+        let taken = n <= self.space.most() && self.space.budget.take(more);
+        if taken {
+            self.taken += more;
         }
-        let Some(spill) = self.space.spill.as_ref() else { return Err(Trouble::Full) };
+        taken
+    }
+
+    /// Gives back memory that is no longer in use.
+    fn settle(&mut self) {
+        let needed = self.bytes(self.n_segments());
+        let unused = self.taken.saturating_sub(needed);
+        self.taken -= unused;
+        self.space.budget.give(unused);
+    }
+
+    fn put_aside(&mut self, empty: Option<Segment>) {
+        if let (None, Some(mut empty)) = (&self.spare, empty) {
+            (empty.from, empty.to) = (0, 0);
+            self.spare = Some(empty);
+        }
+        self.settle();
+    }
+
+    /// Moves the lowest segment in memory to disk; returns it empty.
+    fn sink(&mut self) -> Result<Segment, Trouble> {
+        let Some(spill) = &self.space.spill else { return Err(Trouble::Full) };
+        let Some(bottom) = self.segments.front() else { return Err(Trouble::Full) };
         if self.disk.is_none() {
             self.disk = Some(spill.file()?);
         }
-        write_states(&mut self.disk, self.n_on_disk, &self.items[..n])?;
-        spill.add((n * STATE) as u64);
-        self.n_on_disk += n as u64;
-        self.items.drain(..n);
-        Ok(())
+        seek(&mut self.disk, self.n_on_disk)?.write_all(bottom.bytes())?;
+        spill.add(bottom.bytes().len() as u64);
+        self.n_on_disk += bottom.len() as u64;
+        let mut emptied = self.segments.pop_front().ok_or(Trouble::Full)?;
+        (emptied.from, emptied.to) = (0, 0);
+        Ok(emptied)
     }
 
     /// Keeps only so many states on disk.
@@ -248,50 +314,75 @@ impl Drop for Stack {
     }
 }
 
-fn bytes(state: Waiting) -> [u8; STATE] {
+/// States `from..to` of a piece of memory.
+struct Segment {
+    map: MmapMut,
+    from: usize,
+    to: usize,
+}
+
+impl Segment {
+    /// If the system has no memory at all this is the end, as for any other
+    /// allocation: a search that goes on must not lose states.
+    fn new(n: usize) -> Segment {
+        let map = MmapMut::map_anon(n * STATE).unwrap_or_else(|_| no_memory(n * STATE));
+        Segment { map, from: 0, to: 0 }
+    }
+
+    fn len(&self) -> usize {
+        self.to - self.from
+    }
+
+    fn has_room(&self) -> bool {
+        (self.to + 1) * STATE <= self.map.len()
+    }
+
+    fn push(&mut self, state: Waiting) {
+        self.set(self.to, state);
+        self.to += 1;
+    }
+
+    #[inline]
+    fn get(&self, at: usize) -> Waiting {
+        decode(&self.map[at * STATE..(at + 1) * STATE])
+    }
+
+    #[inline]
+    fn set(&mut self, at: usize, state: Waiting) {
+        self.map[at * STATE..(at + 1) * STATE].copy_from_slice(&encode(state));
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.map[self.from * STATE..self.to * STATE]
+    }
+}
+
+fn no_memory(bytes: usize) -> ! {
+    match Layout::array::<u8>(bytes) {
+        Ok(layout) => handle_alloc_error(layout),
+        Err(_) => std::process::abort(),
+    }
+}
+
+#[inline]
+fn encode(state: Waiting) -> [u8; STATE] {
     let mut bytes = [0; STATE];
     bytes[..8].copy_from_slice(&{ state.token }.to_le_bytes());
     bytes[8..].copy_from_slice(&{ state.depth }.to_le_bytes());
     bytes
 }
 
-fn state(bytes: &[u8; STATE]) -> Waiting {
-    let [a, b, c, d, e, f, g, h, depth @ ..] = *bytes;
-    let token = u64::from_le_bytes([a, b, c, d, e, f, g, h]);
-    Waiting { token, depth: u32::from_le_bytes(depth) }
+#[inline]
+fn decode(bytes: &[u8]) -> Waiting {
+    let mut token = [0; 8];
+    let mut depth = [0; 4];
+    token.copy_from_slice(&bytes[..8]);
+    depth.copy_from_slice(&bytes[8..STATE]);
+    Waiting { token: u64::from_le_bytes(token), depth: u32::from_le_bytes(depth) }
 }
 
 fn seek(disk: &mut Option<File>, at: u64) -> io::Result<&mut File> {
     let disk = disk.as_mut().ok_or_else(damaged)?;
     disk.seek(SeekFrom::Start(at * STATE as u64))?;
     Ok(disk)
-}
-
-fn write_states(disk: &mut Option<File>, at: u64, states: &[Waiting]) -> io::Result<()> {
-    let disk = seek(disk, at)?;
-    let mut buffer = Vec::with_capacity(BATCH * STATE);
-    for batch in states.chunks(BATCH) {
-        buffer.clear();
-        buffer.extend(batch.iter().flat_map(|state| bytes(*state)));
-        disk.write_all(&buffer)?;
-    }
-    Ok(())
-}
-
-fn read_states(
-    disk: &mut Option<File>,
-    from: u64,
-    n: u64,
-    mut each: impl FnMut(Waiting) -> io::Result<()>,
-) -> io::Result<()> {
-    if n == 0 {
-        return Ok(());
-    }
-    let mut disk = io::BufReader::with_capacity(BATCH * STATE, seek(disk, from)?);
-    for _ in 0..n {
-        let mut bytes = [0; STATE];
-        disk.read_exact(&mut bytes)?;
-        each(state(&bytes))?;
-    }
-    Ok(())
 }
