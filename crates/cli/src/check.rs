@@ -130,7 +130,7 @@ fn interrupt() -> &'static AtomicBool {
 
 fn search(system: &System, args: &CheckArgs) -> Result<Outcome> {
     let layout = Layout::new(system);
-    let memory = args.memory.unwrap_or_else(units::default_memory);
+    let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let interrupt = interrupt();
     let with_progress = progress::wanted(args.quiet);
     let ignore = args.ignore.iter().flat_map(|i| match i {
@@ -251,7 +251,7 @@ fn shorten(
         (Search::Dfs, Switch::Off) => return None,
         (Search::Dfs, Switch::On) => Some(left.unwrap_or(SHORTEN_TIME).min(SHORTEN_TIME)),
     };
-    let memory = args.memory.unwrap_or_else(units::default_memory);
+    let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let memory = if args.search == Search::Dfs { memory.min(SHORTEN_MEMORY) } else { memory };
     let found = Found { depth: depth(path), ..found.clone() };
     let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, layout)) };

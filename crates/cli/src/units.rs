@@ -90,6 +90,26 @@ pub fn default_memory() -> u64 {
     }
 }
 
+/// Memory that the program has now, which counts too; unknown, what it has
+/// commonly.
+fn own_memory() -> u64 {
+    let known = std::fs::read_to_string("/proc/self/status").ok().and_then(|text| {
+        let line = text.lines().find(|l| l.starts_with("VmRSS:"))?;
+        let kib: u64 = line.split_whitespace().nth(1)?.parse().ok()?;
+        Some(kib * 1024)
+    });
+    known.unwrap_or(12 << 20)
+}
+
+/// Huge pages that are not full, stacks and buffers of threads.
+const UNCOUNTED_MEMORY: u64 = 8 << 20;
+
+/// What is left to a search if the program may use so much. A program that may
+/// use less than it has already cannot obey: then it is half for the search.
+pub fn search_memory(memory: u64) -> u64 {
+    memory.saturating_sub(own_memory() + UNCOUNTED_MEMORY).max(memory / 2)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -109,6 +129,7 @@ mod tests {
         for bad in ["", "m", "3 weeks", "-2s"] {
             assert!(duration(bad).is_err(), "{bad}");
         }
+        assert!(search_memory(1 << 30) < 1 << 30 && search_memory(1 << 20) == 1 << 19);
         assert!(positive("0").is_err());
         assert_eq!(positive("3"), Ok(3));
         assert_eq!(threads("8"), Ok(8));
