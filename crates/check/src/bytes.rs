@@ -1,7 +1,6 @@
-//! Copying and comparing states: short rows of bytes, for which calls of the
-//! system's routines cost more than the work. Up to 64 bytes, pieces of
-//! sixteen from both ends that may overlap; there are no loops, as the
-//! compiler would make calls of them.
+//! Copying, comparing and hashing states: short rows of bytes, for which calls
+//! of the system's routines cost more than the work. Pieces of sixteen bytes,
+//! the last of which may overlap the one before.
 
 const STEP: usize = 16;
 
@@ -11,21 +10,25 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
     if len != b.len() {
         return false;
     }
-    if !(STEP..=4 * STEP).contains(&len) {
+    if len < STEP {
         return a == b;
     }
     let differ = |at: usize| {
+        debug_assert!(at + STEP <= len);
         // SAFETY: below, `at` is at most `len - STEP`, and both are `len` long.
         unsafe {
             let a = a.as_ptr().add(at).cast::<u128>().read_unaligned();
             a ^ b.as_ptr().add(at).cast::<u128>().read_unaligned()
         }
     };
-    let ends = differ(0) | differ(len - STEP);
-    if len <= 2 * STEP {
-        return ends == 0;
+    // What is likely to be equal is compared to the end.
+    let mut differences = differ(len - STEP);
+    let mut at = 0;
+    while at + STEP < len {
+        differences |= differ(at);
+        at += STEP;
     }
-    ends | differ(STEP) | differ(len - 2 * STEP) == 0
+    differences == 0
 }
 
 /// Copies to a row of the same length.
@@ -33,23 +36,70 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
 pub fn copy(from: &[u8], to: &mut [u8]) {
     let len = from.len();
     assert_eq!(len, to.len());
-    if !(STEP..=4 * STEP).contains(&len) {
+    if len < STEP {
         to.copy_from_slice(from);
         return;
     }
     let mut step = |at: usize| {
+        debug_assert!(at + STEP <= len);
         // SAFETY: below, `at` is at most `len - STEP`, and both are `len` long.
         unsafe {
             let piece = from.as_ptr().add(at).cast::<u128>().read_unaligned();
             to.as_mut_ptr().add(at).cast::<u128>().write_unaligned(piece);
         }
     };
-    step(0);
-    step(len - STEP);
-    if len > 2 * STEP {
-        step(STEP);
-        step(len - 2 * STEP);
+    let mut at = 0;
+    while at + STEP < len {
+        step(at);
+        at += STEP;
     }
+    step(len - STEP);
+}
+
+/// Odd random numbers.
+const KEYS: [u64; 3] = [0x9E37_79B9_7F4A_7C15, 0xD1B5_4A32_D192_ED03, 0x8BB8_4B93_962E_ACC9];
+
+/// A hash of all bytes; all of its bits are as good as each other. Words are
+/// multiplied pair by pair, and both halves of the product are kept (the idea
+/// of wyhash).
+#[inline(always)]
+pub fn hash(bytes: &[u8]) -> u64 {
+    let len = bytes.len();
+    let mut seed = len as u64 ^ KEYS[0];
+    let word = |at: usize| {
+        debug_assert!(at + 8 <= len);
+        // SAFETY: below, `at` is at most `len - 8`.
+        unsafe { bytes.as_ptr().add(at).cast::<u64>().read_unaligned() }
+    };
+    let (first, last) = if len >= STEP {
+        let mut at = 0;
+        if len > 4 * STEP {
+            // Two at a time, as a product takes longer than to begin another.
+            let mut other = KEYS[2];
+            while at + 2 * STEP < len {
+                seed = multiply(word(at) ^ KEYS[1], word(at + 8) ^ seed);
+                other = multiply(word(at + 16) ^ KEYS[2], word(at + 24) ^ other);
+                at += 2 * STEP;
+            }
+            seed ^= other;
+        }
+        while at + STEP < len {
+            seed = multiply(word(at) ^ KEYS[1], word(at + 8) ^ seed);
+            at += STEP;
+        }
+        (word(len - 16), word(len - 8))
+    } else if len >= 8 {
+        (word(0), word(len - 8))
+    } else {
+        (bytes.iter().fold(0, |word, byte| word << 8 | *byte as u64), 0)
+    };
+    multiply(multiply(first ^ KEYS[1], last ^ seed) ^ KEYS[2], KEYS[0])
+}
+
+#[inline(always)]
+fn multiply(a: u64, b: u64) -> u64 {
+    let product = a as u128 * b as u128;
+    product as u64 ^ (product >> 64) as u64
 }
 
 #[cfg(test)]
@@ -58,7 +108,7 @@ mod tests {
 
     #[test]
     fn all_lengths_and_all_differences() {
-        for len in 0..70 {
+        for len in 0..200 {
             let a: Vec<u8> = (0..len).collect();
             let mut b = vec![0xFF; len as usize];
             copy(&a, &mut b);

@@ -86,6 +86,15 @@ impl Mapping {
         self.map.len()
     }
 
+    /// Has the system provide whole pages that will be written soon, which
+    /// leaves what they hold as it is; false if it does not know how.
+    pub fn provide(&self, at: usize, len: usize) -> bool {
+        #[cfg(target_os = "linux")]
+        return self.map.advise_range(memmap2::Advice::PopulateWrite, at, len).is_ok();
+        #[cfg(not(target_os = "linux"))]
+        return false;
+    }
+
     /// Gives whole pages back to the system; they read as zero from then on.
     /// Nobody may use them meanwhile.
     pub fn release(&self, at: usize, len: usize) {

@@ -8,6 +8,7 @@ pub mod interpret;
 pub mod layout;
 pub mod model;
 pub mod reduce;
+pub mod rows;
 pub mod scalar;
 pub mod source;
 pub mod system;

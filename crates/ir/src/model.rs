@@ -1,6 +1,7 @@
 //! `Model`: what can be checked. Anything with states, successors and faults.
 
 use crate::fault::{Fault, FaultKind};
+use crate::rows::Rows;
 use crate::system::ActionIdx;
 use serde::{Deserialize, Serialize};
 
@@ -33,6 +34,18 @@ pub trait Sink {
     /// Something is wrong after these steps. For faults that `can_continue`,
     /// the successor follows as if nothing had happened.
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow;
+
+    /// Where successors may be written instead of telling of each, if the sink
+    /// does not need the steps; `None` if it does. Those written come before
+    /// those told of later.
+    fn rows(&mut self) -> Option<&mut Rows> {
+        None
+    }
+
+    /// The rows are full: makes room.
+    fn make_room(&mut self) -> Flow {
+        Flow::Continue
+    }
 
     /// Whether faults of this kind matter. A model may leave out those that do
     /// not, unless the step that has one leads nowhere else.

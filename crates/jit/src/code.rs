@@ -97,11 +97,10 @@ pub(crate) fn compile_until(
     cancelled: &AtomicBool,
 ) -> Result<Code, Error> {
     let facts = Facts::new(system, layout);
-    let processes = processes(system);
     let mut code = Code {
         tables: Tables::default(),
-        fixed: facts.fixed_len.map(|_| fixed(system, layout, &processes)),
-        processes,
+        fixed: None,
+        processes: Vec::new(),
         class_of: facts.class_of.clone(),
         looks_up_channels: false,
         rendezvous: facts.rendezvous,
@@ -126,6 +125,8 @@ pub(crate) fn compile_until(
             waits: locations(&facts).map(|(proc, loc, _)| facts.waits(proc, loc)).collect(),
         };
         code.module = Some(module);
+        code.processes = processes(system, &code.tables);
+        code.fixed = facts.fixed_len.map(|_| fixed(system, layout, &code.processes));
     }
     Ok(code)
 }
@@ -152,12 +153,14 @@ fn resolve(entry: Entry, start: *const u8) -> Option<LocationFn> {
     }
 }
 
-fn processes(system: &System) -> Vec<Process> {
-    let mut table = 0;
+fn processes(system: &System, tables: &Tables) -> Vec<Process> {
+    let mut next = 0;
     let entry = |(i, proc): (usize, &ir::system::Proc)| {
-        let locations = proc.locations.len() as u32;
-        table += locations;
-        Process { at: 0, table: table - locations, locations, proc: i as u32 }
+        let (table, locations) = (next, proc.locations.len());
+        next += locations;
+        let moves = tables.moves[table..next].as_ptr();
+        let (table, locations) = (table as u32, locations as u32);
+        Process { at: 0, locations, moves, table, proc: i as u32, end: 0 }
     };
     system.procs.iter().enumerate().map(entry).collect()
 }

@@ -43,7 +43,7 @@ impl<'s> Native<'s> {
             code.n_actions == system.actions.len() && code.layout == *layout,
             "code of another system"
         );
-        let mut context = Context::new(system, &code.tables, layout.wide_locations);
+        let mut context = Context::new(system, code, layout.wide_locations);
         for (id, q) in layout.global_queues.iter().enumerate().take(context.queues.len()) {
             let class = code.class_of[q.chan.idx()];
             context.queues[id] = queue(q.offset, class, layout.chans[q.chan.idx()].capacity);
@@ -74,18 +74,24 @@ impl<'s> Native<'s> {
     }
 
     /// Finds the processes and channels; false if native code cannot take it.
-    fn load(&mut self, state: &[u8]) -> bool {
+    fn load(&mut self, state: &[u8], sink: &mut dyn Sink) -> bool {
         let (code, layout) = (self.code, self.layout);
-        let Some(&n_procs) = state.get(layout.count_at) else { return false };
         let context = self.context();
-        context.load(state);
+        context.load(state, sink);
+        let Some(&n_procs) = state.get(layout.count_at) else { return false };
         if let Some(fixed) = &code.fixed {
-            let known = fixed.lens.get(n_procs as usize) == Some(&state.len());
-            context.n_procs = n_procs as u32;
-            if !known || !code.looks_up_channels {
-                return known;
+            if fixed.lens.get(n_procs as usize) != Some(&state.len()) {
+                return false;
+            }
+            if !code.looks_up_channels {
+                context.n_procs = n_procs as u32;
+                return true;
             }
         }
+        if context.n_procs == n_procs as u32 && context.has_same_processes(state) {
+            return true;
+        }
+        context.n_procs = 0;
         let mut at = layout.procs_at;
         let mut n_queues = layout.global_queues.len();
         if n_queues > context.queues.len() {
@@ -94,7 +100,8 @@ impl<'s> Native<'s> {
         for pid in 0..n_procs as usize {
             let Some(&ty) = state.get(at) else { return false };
             let Some(proc) = layout.procs.get(ty as usize) else { return false };
-            context.procs[pid] = Process { at: at as u32, ..code.processes[ty as usize] };
+            let end = (at + proc.size) as u32;
+            context.procs[pid] = Process { at: at as u32, end, ..code.processes[ty as usize] };
             if n_queues + proc.queues.len() > context.queues.len() {
                 return false;
             }
@@ -106,15 +113,17 @@ impl<'s> Native<'s> {
             }
             at += proc.size;
         }
+        if at != state.len() {
+            return false;
+        }
         context.n_procs = n_procs as u32;
         context.n_queues = n_queues as u32;
-        at == state.len()
+        true
     }
 
     /// Expands natively; `None` if native code gave up.
     fn try_expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Option<Flow> {
-        (self.context().successors, self.context().faults) = (0, 0);
-        if !self.code.is_native || !self.load(state) {
+        if !self.code.is_native || !self.load(state, sink) {
             return None;
         }
         // SAFETY: only the lifetime changes; the pointer is used until the
@@ -134,6 +143,7 @@ impl<'s> Native<'s> {
         }
         let context = self.context();
         context.sink = None;
+        context.leave(sink);
         if let Some(panic) = context.panic.take() {
             std::panic::resume_unwind(panic);
         }

@@ -3,14 +3,18 @@
 //!
 //! A frame is a state whose moves are being tried, as in the interpreter: the
 //! state that is expanded, and states inside an atomic sequence or a
-//! rendezvous. Frame `n` has its state in buffer `n` and makes successors in
-//! buffer `n + 1`.
+//! rendezvous. Frame `n` has its state in buffer `n` (frame 0 where the caller
+//! has it), and makes what becomes a frame in buffer `n + 1`. Successors are
+//! made at `Context::out`: in the sink's rows, where they stay, or in buffer 0,
+//! from where the sink is told.
 //!
 //! Invariant: while native code runs, nobody holds a reference to the context;
 //! each callback makes one of the pointer for as long as it does not call back.
 
+use crate::code::Code;
 use ir::interpret::failed_assertion;
 use ir::model::{Flow, Sink, Step};
+use ir::rows::{self, Rows};
 use ir::source::Span;
 use ir::system::{ActionIdx, ChanIdx, System};
 use std::any::Any;
@@ -40,12 +44,21 @@ pub const SLACK: usize = 64;
 
 /// A process: where it is in the state, and its part of the tables.
 #[repr(C)]
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy)]
 pub struct Process {
     pub at: u32,
-    pub table: u32,
     pub locations: u32,
+    /// Functions by location: a part of `Tables::moves`.
+    pub moves: *const Option<LocationFn>,
+    pub table: u32,
     pub proc: u32,
+    /// Where it ends in the state.
+    pub end: u32,
+}
+
+impl Process {
+    const NONE: Process =
+        Process { at: 0, locations: 0, moves: std::ptr::null(), table: 0, proc: 0, end: 0 };
 }
 
 /// A channel, found by its number.
@@ -74,6 +87,24 @@ struct Frame {
     only: Option<u32>,
 }
 
+/// Rows that successors can be written to.
+struct Space {
+    rows: *mut u8,
+    used: usize,
+    full: usize,
+    head: [u8; rows::HEAD],
+}
+
+impl Space {
+    /// The space for states of `len` bytes, of which `copied` are written.
+    fn of(rows: &mut Rows, len: usize, copied: usize) -> Space {
+        rows.reserve(len.max(copied));
+        let head = rows.head(len);
+        let (rows, used, full) = rows.space();
+        Space { rows, used, full, head }
+    }
+}
+
 /// What the frame around a new one had.
 struct Outer {
     timeout: i32,
@@ -91,6 +122,15 @@ pub struct Context {
     pub waiting: u64,
     /// Bytes of the state of the current frame.
     pub len: usize,
+    /// Where the next successor is made.
+    pub out: *mut u8,
+    /// A successor that begins before this stays where it was made.
+    pub limit: *const u8,
+    /// What comes before a successor in the rows, and the distance to the next.
+    pub head: [u8; rows::HEAD],
+    pub stride: usize,
+    /// The state that is expanded.
+    pub state: *const u8,
     /// The start of `reached`.
     pub reached_at: *mut bool,
     pub procs: [Process; 256],
@@ -106,10 +146,16 @@ pub struct Context {
     pub stopped: bool,
     pub panic: Option<Box<dyn Any + Send>>,
     pub reached: Vec<bool>,
-    pub buffers: Vec<u8>,
+    buffers: Vec<u8>,
     /// Distance between two buffers.
-    pub stride: usize,
-    pub wide_locations: bool,
+    pub frame_stride: usize,
+    /// The start of the sink's rows; null if it is told of each successor.
+    rows_at: *mut u8,
+    /// Successors that the sink has got or knows of.
+    told: u64,
+    /// Bytes that native code copies of any state, if it is that simple.
+    copied: usize,
+    wide_locations: bool,
     frames: [Frame; MAX_FRAMES],
     depth: usize,
     steps: [Step; MAX_FRAMES + 1],
@@ -117,18 +163,23 @@ pub struct Context {
 }
 
 impl Context {
-    /// The system and the tables must outlive the context.
-    pub fn new(system: &System, tables: &Tables, wide_locations: bool) -> Context {
+    /// The system and the code must outlive the context.
+    pub fn new(system: &System, code: &Code, wide_locations: bool) -> Context {
         Context {
             timeout: 0,
             n_procs: 0,
             n_queues: 0,
             waiting: 0,
             len: 0,
+            out: std::ptr::null_mut(),
+            limit: std::ptr::null(),
+            head: [0; rows::HEAD],
+            stride: 0,
+            state: std::ptr::null(),
             reached_at: std::ptr::null_mut(),
-            procs: [Process::default(); 256],
+            procs: [Process::NONE; 256],
             queues: [Queue::default(); 256],
-            tables,
+            tables: &code.tables,
             sink: None,
             successors: 0,
             faults: 0,
@@ -138,7 +189,10 @@ impl Context {
             panic: None,
             reached: vec![false; system.actions.len()],
             buffers: Vec::new(),
-            stride: 0,
+            frame_stride: 0,
+            rows_at: std::ptr::null_mut(),
+            told: 0,
+            copied: code.fixed.as_ref().and_then(|f| f.lens.last().copied()).unwrap_or(0),
             wide_locations,
             frames: [Frame { only: None }; MAX_FRAMES],
             depth: 0,
@@ -148,21 +202,71 @@ impl Context {
     }
 
     /// Starts the expansion of `state`.
-    pub fn load(&mut self, state: &[u8]) {
-        let needed = state.len() + SLACK;
-        if self.stride < needed {
-            self.stride = needed.next_multiple_of(64);
-            self.buffers.resize(self.stride * (MAX_FRAMES + 1), 0);
+    pub fn load(&mut self, state: &[u8], sink: &mut dyn Sink) {
+        let needed = state.len().max(self.copied) + SLACK;
+        if self.frame_stride < needed {
+            self.frame_stride = needed.next_multiple_of(64);
+            self.buffers.resize(self.frame_stride * (MAX_FRAMES + 2), 0);
         }
-        copy(&mut self.buffers, state);
-        self.len = state.len();
-        self.reached_at = self.reached.as_mut_ptr();
+        (self.state, self.len) = (state.as_ptr(), state.len());
+        if state.len() < self.copied {
+            // Native code reads as much as if all processes were there.
+            let padded = &mut self.buffers[self.frame_stride * (MAX_FRAMES + 1)..];
+            padded[..state.len()].copy_from_slice(state);
+            self.state = padded.as_ptr();
+        }
         (self.timeout, self.stopped, self.depth, self.failure) = (0, false, 0, None);
+        (self.successors, self.faults, self.told) = (0, 0, 0);
+        self.reached_at = self.reached.as_mut_ptr();
+        let copied = self.copied;
+        self.set_space(sink.rows().map(|rows| Space::of(rows, state.len(), copied)));
+    }
+
+    /// Whether the processes found last, if there are any, are where they were
+    /// then, so that they need not be found again.
+    #[inline(always)]
+    pub fn has_same_processes(&self, state: &[u8]) -> bool {
+        let procs = &self.procs[..self.n_procs as usize];
+        let Some(last) = procs.last() else { return false };
+        state.len() == last.end as usize
+            && procs.iter().all(|p| state.get(p.at as usize).is_some_and(|ty| *ty == p.proc as u8))
+    }
+
+    /// Has successors made in the rows, or in buffer 0.
+    fn set_space(&mut self, space: Option<Space>) {
+        match space {
+            Some(Space { rows, used, full, head }) => {
+                self.rows_at = rows;
+                self.out = rows.wrapping_add(used + rows::HEAD);
+                self.limit = rows.wrapping_add(full + rows::HEAD);
+                self.head = head;
+                self.stride = rows::stride(self.len);
+            }
+            None => {
+                (self.rows_at, self.limit) = (std::ptr::null_mut(), std::ptr::null());
+                self.out = self.buffer(0);
+            }
+        }
+    }
+
+    /// Ends the expansion: the sink learns what its rows hold.
+    pub fn leave(&mut self, sink: &mut dyn Sink) {
+        if let (Some((used, n)), Some(rows)) = (self.untold(), sink.rows()) {
+            rows.written(used, n);
+        }
+        self.told = self.successors;
+    }
+
+    /// Bytes used of the rows, and the successors in them that the sink does
+    /// not know of.
+    fn untold(&self) -> Option<(usize, u64)> {
+        let used = (self.out as usize).wrapping_sub(self.rows_at as usize + rows::HEAD);
+        (!self.rows_at.is_null()).then_some((used, self.successors - self.told))
     }
 
     /// The state of a frame; may be read for its length and `SLACK` bytes more.
     pub fn buffer(&mut self, depth: usize) -> *mut u8 {
-        self.buffers[depth * self.stride..].as_mut_ptr()
+        self.buffers[depth * self.frame_stride..].as_mut_ptr()
     }
 
     /// An action has run. Before what follows it the sink is told of an
@@ -187,7 +291,6 @@ impl Context {
     }
 
     /// Calls the sink. A panic may not cross native code, so it waits.
-    #[inline(always)]
     fn tell(
         &mut self,
         what: impl FnOnce(&mut dyn Sink, &[Step]) -> Flow,
@@ -197,23 +300,62 @@ impl Context {
         // SAFETY: `Native::expand` has set the sink from a reference that
         // outlives the expansion and that it does not use meanwhile.
         let sink = unsafe { &mut *sink };
-        let steps = &self.steps[..n_steps];
-        match catch_unwind(AssertUnwindSafe(|| what(sink, steps))) {
-            Ok(Flow::Continue) => return STILL,
-            Ok(Flow::Stop) => self.stopped = true,
-            Err(panic) => self.panic = Some(panic),
+        let (untold, steps) = (self.untold(), &self.steps[..n_steps]);
+        let (len, copied) = (self.len, self.copied);
+        let answer = catch_unwind(AssertUnwindSafe(|| {
+            if let (Some((used, n)), Some(rows)) = (untold, sink.rows()) {
+                rows.written(used, n);
+            }
+            (what(sink, steps), sink.rows().map(|rows| Space::of(rows, len, copied)))
+        }));
+        self.told = self.successors;
+        match answer {
+            Ok((flow, space)) => {
+                self.set_space(space);
+                if flow == Flow::Continue {
+                    return STILL;
+                }
+                self.stopped = true;
+            }
+            Err(panic) => {
+                self.set_space(None);
+                self.panic = Some(panic);
+            }
         }
         UNWIND
     }
 
+    /// Passes on a successor that was made at `state`.
+    ///
     /// # Safety
-    /// `state` must be valid for `len` bytes.
-    #[inline(always)]
+    /// `state` must be valid for `len` bytes, at most those of a frame.
     unsafe fn hand_out(&mut self, state: *const u8, len: usize, n_steps: usize) -> Status {
+        if self.rows_at.is_null() {
+            self.successors += 1;
+            // SAFETY: the caller's promise; the sink does not change buffers.
+            let state = unsafe { std::slice::from_raw_parts(state, len) };
+            return self.tell(|sink, steps| sink.successor(state, steps), n_steps);
+        }
+        let mut from = state;
+        if self.out.cast_const() >= self.limit {
+            from = self.buffer(0);
+            // SAFETY: a buffer is as long as a state.
+            unsafe { std::ptr::copy(state, from.cast_mut(), len) };
+            if self.tell(|sink, _| sink.make_room(), 0) == UNWIND {
+                return UNWIND;
+            }
+        }
         self.successors += 1;
-        // SAFETY: the caller's promise; the sink does not change buffers.
-        let state = unsafe { std::slice::from_raw_parts(state, len) };
-        self.tell(|sink, steps| sink.successor(state, steps), n_steps)
+        // SAFETY: behind `out` there is room for a state as long as the frame's,
+        // and before it for a head.
+        unsafe {
+            std::ptr::copy(from, self.out, len);
+            let head = self.out.sub(rows::HEAD);
+            head.cast::<[u8; rows::HEAD]>().write(self.head);
+            head.cast::<u32>().write_unaligned(len as u32);
+        }
+        self.out = self.out.wrapping_add(rows::stride(len));
+        STILL
     }
 
     /// Whether the state inside a sequence of `pid` has been there before in it.
@@ -226,7 +368,7 @@ impl Context {
             if self.frames[depth].only == Some(pid) {
                 // SAFETY: the caller's promise.
                 let state = unsafe { std::slice::from_raw_parts(state, self.len) };
-                let frame = &self.buffers[depth * self.stride..][..self.len];
+                let frame = &self.buffers[depth * self.frame_stride..][..self.len];
                 if frame[at + 1] == state[at + 1] && frame == state {
                     return true;
                 }
@@ -334,26 +476,10 @@ impl Context {
 
     /// Finds out which rendezvous channels are waited at.
     pub fn find_waiting(&mut self) {
-        let state = self.buffer(0);
-        // SAFETY: buffer 0 holds the state.
+        let state = self.state;
+        // SAFETY: `load` has set it to the state.
         let waits = (0..self.n_procs).map(|pid| unsafe { self.waits(state, pid) });
         self.waiting = waits.fold(0, |all, waits| all | waits);
-    }
-}
-
-/// Copies a state to the front of `to`. States are short, and a call of
-/// `memcpy` would take longer than to copy them.
-#[inline]
-fn copy(to: &mut [u8], state: &[u8]) {
-    let to = &mut to[..state.len()];
-    let (Some(last), Some(to_last)) = (state.last_chunk::<16>(), to.last_chunk_mut::<16>()) else {
-        return to.copy_from_slice(state);
-    };
-    *to_last = *last;
-    let mut at = 0;
-    while at + 16 < state.len() {
-        to[at..at + 16].copy_from_slice(&state[at..at + 16]);
-        at += 16;
     }
 }
 
@@ -374,25 +500,48 @@ pub unsafe extern "C" fn give_up(
 /// # Safety
 /// `context` must be valid, loaded, and not borrowed by anyone.
 pub unsafe fn try_all(context: *mut Context) -> Status {
-    // SAFETY: the caller's promise. References to the context end before
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (*context).wide_locations {
+            true => try_each::<true>(context),
+            false => try_each::<false>(context),
+        }
+    }
+}
+
+/// # Safety
+/// As for `try_all`; `WIDE` is what the context says.
+unsafe fn try_each<const WIDE: bool>(context: *mut Context) -> Status {
+    // SAFETY: the caller's promise: processes lie inside the state, and have
+    // as many functions as locations. References to the context end before
     // native code is called.
     unsafe {
-        let state = (*context).buffer(0);
-        let out = state.add((*context).stride);
+        let state = (*context).state;
+        let out = (&mut *context).buffer(1);
+        let procs = (&raw const (*context).procs).cast::<Process>();
         let mut status = STILL;
-        for pid in (0..(*context).n_procs).rev() {
-            let Some(function) = (&*context).moves(state, pid) else { continue };
-            let at = (&*context).procs[pid as usize].at as usize;
-            status |= function(context, state, out, at, pid, 0);
-            if status & UNWIND != 0 {
+        for pid in (0..(*context).n_procs as usize).rev() {
+            let Process { at, locations, moves, .. } = *procs.add(pid);
+            let place = state.add(at as usize + 1);
+            let mut location = *place as u32;
+            if WIDE {
+                location |= (*place.add(1) as u32) << 8;
+            }
+            if location >= locations {
                 return UNWIND;
+            }
+            if let Some(function) = *moves.add(location as usize) {
+                status |= function(context, state, out, at as usize, pid as u32, 0);
+                if status & UNWIND != 0 {
+                    return UNWIND;
+                }
             }
         }
         status
     }
 }
 
-/// Native code has made a successor.
+/// Native code has made a successor, in the rows or elsewhere.
 pub unsafe extern "C" fn successor(
     context: *mut Context,
     out: *const u8,
@@ -450,7 +599,7 @@ pub unsafe extern "C" fn atomic(
                 return STILL;
             }
             let outer = context.push(out, pid, Some(pid));
-            (context.moves(out, pid), out.add(context.stride), context.successors, outer)
+            (context.moves(out, pid), out.add(context.frame_stride), context.successors, outer)
         };
         let at = (&*context).procs[pid as usize].at as usize;
         let mut status = function.map_or(STILL, |f| f(context, out, next, at, pid, 0));
@@ -483,7 +632,7 @@ pub unsafe extern "C" fn handshake(
             return UNWIND;
         }
         let outer = (&mut *context).push(out, pid, None);
-        let next = out.add((*context).stride);
+        let next = out.add((*context).frame_stride);
         let mut status = STILL;
         for other in (0..(*context).n_procs).rev().filter(|&other| other != pid) {
             let Some((function, at)) = (&*context).receives(out, other, queue) else { continue };

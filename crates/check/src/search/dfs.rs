@@ -14,7 +14,7 @@ use crate::store::{Store, Writer};
 use std::panic::resume_unwind;
 
 /// States that are taken from the stack at once.
-const BUNDLE: usize = 16;
+const BUNDLE: usize = 64;
 /// States that a thread expands before it gives any away: a small model is
 /// searched by one thread, in the same order every time.
 const ALONE: u64 = 16_384;

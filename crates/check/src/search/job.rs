@@ -2,6 +2,7 @@
 //! states are to be folded, a checkpoint is due or memory is full, and goes on.
 
 use super::checkpoint::{Checkpoint, resume};
+use super::provide::provide_meanwhile;
 use super::run::{Event, Run};
 use super::stack::Stack;
 use super::worker::Worker;
@@ -105,10 +106,10 @@ impl Job {
 
     fn search(&mut self, make: &Maker, run: &Run) {
         fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
-            match run.options.order {
+            provide_meanwhile(store, || match run.options.order {
                 Order::Dfs => dfs::search(make, run, store, frontier),
                 Order::Bfs => bfs::search(make, run, store, frontier),
-            }
+            });
         }
         match &self.kept {
             Kept::Exact(store) => search(make, run, store, &mut self.frontier),

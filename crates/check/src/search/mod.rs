@@ -6,6 +6,7 @@ mod dfs;
 mod job;
 mod path;
 mod pool;
+mod provide;
 mod retrace;
 mod run;
 mod spill;

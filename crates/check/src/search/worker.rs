@@ -3,9 +3,10 @@
 
 use super::run::{Run, Witness};
 use crate::outcome::Stop;
-use crate::store::{Token, Writer};
+use crate::store::{Full, Token, Writer};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
+use ir::rows::Rows;
 use std::sync::atomic::Ordering;
 
 /// Expansions between two reports of a thread to the others; to begin with it
@@ -39,8 +40,7 @@ pub(super) struct Finds<'r, W> {
     depth: u32,
     /// Successors of this state would be too deep.
     at_limit: bool,
-    /// Transitions of the expansions under way, and of those that are done.
-    transitions: u64,
+    /// Transitions of expansions that are done.
     counted: u64,
     /// New states that were not reported yet, and the depth of the deepest.
     found: u64,
@@ -59,7 +59,6 @@ impl<'r, W: Writer> Worker<'r, W> {
             parent: None,
             depth: 0,
             at_limit: false,
-            transitions: 0,
             counted: 0,
             found: 0,
             deepest: 0,
@@ -85,6 +84,7 @@ impl<'r, W: Writer> Worker<'r, W> {
         for waiting in states {
             self.finds.enter(*waiting, &mut self.state);
             self.model.expand(&self.state, &mut self.finds);
+            self.finds.advance();
             if self.finds.aborted {
                 break;
             }
@@ -97,7 +97,7 @@ impl<'r, W: Writer> Worker<'r, W> {
     fn finish(&mut self) -> bool {
         self.finds.settle();
         let finds = &mut self.finds;
-        let transitions = std::mem::take(&mut finds.transitions);
+        let transitions = finds.writer.rows().take_count();
         let done = !std::mem::take(&mut finds.aborted);
         if done {
             finds.counted += transitions;
@@ -137,6 +137,18 @@ impl<W: Writer> Finds<'_, W> {
             self.settle();
         }
         self.writer.read(token, state);
+        self.writer.rows().set_head(depth + 1, token);
+    }
+
+    #[inline(always)]
+    fn advance(&mut self) {
+        let Finds { fresh, found, deepest, .. } = self;
+        let advanced = self.writer.advance(|token, depth| {
+            fresh.push(Waiting { token, depth });
+            *found += 1;
+            *deepest = depth.max(*deepest);
+        });
+        self.aborted_by(advanced);
     }
 
     fn settle(&mut self) {
@@ -146,7 +158,11 @@ impl<W: Writer> Finds<'_, W> {
             *found += 1;
             *deepest = depth.max(*deepest);
         });
-        if settled.is_err() {
+        self.aborted_by(settled);
+    }
+
+    fn aborted_by(&mut self, stored: Result<(), Full>) {
+        if stored.is_err() {
             self.run.stop(Stop::Memory);
             self.aborted = true;
         }
@@ -164,13 +180,18 @@ impl<W: Writer> Sink for Finds<'_, W> {
             self.run.cut.store(true, Ordering::Relaxed);
             return Flow::Stop;
         }
-        self.transitions += 1;
-        let depth = if self.parent.is_some() { self.depth + 1 } else { 0 };
-        if self.writer.offer(state, depth) {
-            self.settle();
-            return self.flow();
-        }
-        Flow::Continue
+        self.writer.rows().push(state);
+        if self.writer.rows().is_full() { self.make_room() } else { Flow::Continue }
+    }
+
+    fn rows(&mut self) -> Option<&mut Rows> {
+        // At the limit each successor has to be looked at.
+        (!self.at_limit).then(|| self.writer.rows())
+    }
+
+    fn make_room(&mut self) -> Flow {
+        self.settle();
+        self.flow()
     }
 
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {

@@ -2,33 +2,34 @@
 //!
 //! A table of entries points to records. An entry holds 26 bits of the state's
 //! hash and the record's place, so that a record is looked at only if it is
-//! very likely the right one. A batch of states is settled in three passes, so
-//! that neither the table nor the records keep the search waiting: the first
-//! hashes states and asks for slots, the second reads slots and asks for
-//! records, the third compares and inserts.
+//! very likely the right one. Rows of states go through three passes, so that
+//! neither the table nor the records keep the search waiting: the first hashes
+//! states and asks for slots, the second, some rows behind, reads slots and asks
+//! for records, the third, behind that, compares and inserts.
 //!
 //! Guarantee: a state that was new once is found for ever after, and no other
 //! state is taken for it: states are compared byte by byte.
 
 use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
-use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
+use super::table::{Approach, Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
 use super::tree::{MOST_SHAPES, TreeStore};
 use super::{Full, Store, Token, Writer};
 use crate::blocks::damaged;
-use crate::bytes::{copy, equal};
+use crate::bytes::{copy, equal, hash};
 use crate::files::Trouble;
 use crate::memory::Budget;
-use rapidhash::v3::{DEFAULT_RAPID_SECRETS, rapidhash_v3_micro_inline};
+use crossbeam_epoch::Guard;
+use ir::rows::{HEAD, Row, Rows, stride};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// Twice the slots at two thirds full: fuller tables have longer searches.
 const GROWTH: Growth = Growth { eighths: 16, full: 11 };
-/// States, and bytes of them, in a batch: enough to hide the latency of memory,
-/// few enough for the first cache.
-const MOST_OFFERED: usize = 128;
-const MOST_BYTES: usize = 16 << 10;
+/// Bytes of rows that are settled at once at the latest: few enough for the caches.
+const MOST_BYTES: usize = 32 << 10;
+/// Rows that make a pass together.
+const BLOCK: usize = 32;
 
 pub struct ExactStore {
     table: Table<Placed>,
@@ -47,12 +48,12 @@ impl ExactStore {
         })
     }
 
-    #[inline]
+    #[inline(always)]
     fn hash(&self, state: &[u8]) -> u64 {
-        rapidhash_v3_micro_inline::<true, false>(&state[self.hidden..], &DEFAULT_RAPID_SECRETS)
+        hash(&state[self.hidden..])
     }
 
-    #[inline]
+    #[inline(always)]
     fn is(&self, entry: u64, state: &[u8]) -> bool {
         let stored = self.records.state(Place(Placed::place(entry)));
         match self.hidden {
@@ -134,17 +135,23 @@ impl Store for ExactStore {
         ExactWriter {
             store: self,
             chunk: Chunk::NONE,
-            parent: Place(0),
-            bytes: Vec::new(),
-            used: 0,
+            rows: Rows::new(MOST_BYTES),
+            there: 0,
+            read: 0,
+            hashed: Vec::new(),
+            sought: Vec::new(),
+            n_settled: 0,
+            guard: None,
             last_len: 0,
-            offered: Vec::with_capacity(MOST_OFFERED),
-            looked: Vec::with_capacity(MOST_OFFERED),
         }
     }
 
     fn bytes(&self) -> u64 {
         self.table.bytes() + self.records.bytes()
+    }
+
+    fn provide(&self) -> bool {
+        self.records.provide() | self.table.provide()
     }
 
     fn parent(&self, token: Token) -> Option<Token> {
@@ -153,35 +160,161 @@ impl Store for ExactStore {
     }
 }
 
-struct Offered {
-    /// Where its bytes begin in the batch, and how many there are.
+/// A row on its way through the store.
+#[derive(Clone, Copy)]
+struct Hashed {
+    hash: u64,
+    approach: Approach,
+    /// Where its state begins in the rows, and how long it is.
     at: u32,
     len: u32,
-    parent: Place,
-    mark: u32,
 }
 
-impl Offered {
+impl Hashed {
     #[inline(always)]
-    fn state<'b>(&self, bytes: &'b [u8]) -> &'b [u8] {
-        debug_assert!(self.at as usize + self.len as usize <= bytes.len());
-        // SAFETY: `offer` has put the state there, and the batch only grows
-        // until it is settled.
-        unsafe { bytes.get_unchecked(self.at as usize..self.at as usize + self.len as usize) }
+    fn state<'b>(&self, rows: &'b [u8]) -> &'b [u8] {
+        let (at, len) = (self.at as usize, self.len as usize);
+        debug_assert!(at + len <= rows.len());
+        // SAFETY: `hash_until` has checked it, and rows are never cut short.
+        unsafe { rows.get_unchecked(at..at + len) }
     }
 }
 
 pub struct ExactWriter<'s> {
     store: &'s ExactStore,
     chunk: Chunk,
-    parent: Place,
-    bytes: Vec<u8>,
-    /// Bytes of the batch.
-    used: usize,
+    rows: Rows,
+    /// Bytes of the rows that were there when the writer last advanced: they
+    /// can be read without waiting for the stores that have written them.
+    there: usize,
+    /// Bytes of the rows that were hashed.
+    read: usize,
+    /// Rows that were hashed; where the search for them has ended, for those
+    /// that were sought; and how many of these are settled.
+    hashed: Vec<Hashed>,
+    sought: Vec<Position>,
+    n_settled: usize,
+    /// From the first row to the last.
+    guard: Option<Guard>,
     last_len: usize,
-    offered: Vec<Offered>,
-    /// The hash of each of them, and where the search for it has come to.
-    looked: Vec<(u64, Position)>,
+}
+
+impl ExactWriter<'_> {
+    /// Hashes rows up to a place, and asks for their slots.
+    #[inline(always)]
+    fn hash_until(&mut self, end: usize) {
+        if self.read >= end {
+            return;
+        }
+        let store = self.store;
+        let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
+        let rows = self.rows.bytes();
+        assert!(end + HEAD <= rows.len());
+        let mut at = self.read;
+        self.hashed.reserve((end - at) / HEAD);
+        while at < end {
+            // SAFETY: a head fits behind any place before the end.
+            let len = unsafe { rows.as_ptr().add(at).cast::<u32>().read_unaligned() };
+            assert!(len as usize <= rows.len() - at - HEAD);
+            // SAFETY: just checked.
+            let state = unsafe { rows.get_unchecked(at + HEAD..at + HEAD + len as usize) };
+            let hash = store.hash(state);
+            let approach = store.table.approach(hash, guard);
+            self.hashed.push(Hashed { hash, approach, at: (at + HEAD) as u32, len });
+            at += stride(len as usize);
+        }
+        self.read = at;
+    }
+
+    /// Looks for the tags of all that was hashed, and asks for the records that
+    /// have them.
+    #[inline(always)]
+    fn seek(&mut self) {
+        let store = self.store;
+        let to_seek = &self.hashed[self.sought.len()..];
+        self.sought.extend(to_seek.iter().map(|row| {
+            let position = store.table.seek(row.approach, row.hash);
+            let entry = position.entry().unwrap_or(0);
+            store.records.prefetch(Place(Placed::place(entry)), self.last_len);
+            position
+        }));
+    }
+
+    /// Compares and inserts all that was sought.
+    #[inline(always)]
+    fn settle_sought(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
+        let store = self.store;
+        for i in self.n_settled..self.sought.len() {
+            let (row, mut position) = (self.hashed[i], self.sought[i]);
+            let state = row.state(self.rows.bytes());
+            if position.is_free() {
+                // Many a state is found twice in a row.
+                position = position.again();
+            }
+            if let Some(entry) = position.entry() {
+                if store.is(entry, state) {
+                    continue;
+                }
+            } else if position.is_free() && store.table.has_room(row.hash) {
+                let (Row { mark, origin, .. }, _) = self.rows.row(row.at as usize - HEAD);
+                let place = store.records.write(&mut self.chunk, state, Place(origin));
+                let Some(Place(place)) = place else { return Err(Full) };
+                let entry = tag(row.hash) << PLACE_BITS | place;
+                if store.table.put_at(position, row.hash, entry) {
+                    Records::keep(&mut self.chunk, state.len());
+                    new(place, mark);
+                    continue;
+                }
+                store.records.drop_written(&self.chunk);
+            }
+            if let Some((token, mark)) = self.insert(row)? {
+                new(token, mark);
+            }
+        }
+        self.n_settled = self.sought.len();
+        Ok(())
+    }
+
+    /// Inserts a row, if it is not there, wherever it belongs; its token and
+    /// mark if it is new.
+    #[cold]
+    fn insert(&mut self, row: Hashed) -> Result<Option<(Token, u32)>, Full> {
+        let store = self.store;
+        let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
+        let (Row { state, mark, origin }, _) = self.rows.row(row.at as usize - HEAD);
+        let chunk = &mut self.chunk;
+        let mut written = false;
+        let write = || {
+            let Place(place) = store.records.write(chunk, state, Place(origin))?;
+            written = true;
+            Some(tag(row.hash) << PLACE_BITS | place)
+        };
+        let inserted = store.table.insert(row.hash, |entry| store.is(entry, state), write, guard);
+        if let Inserted::New(entry) = inserted {
+            Records::keep(&mut self.chunk, state.len());
+            return Ok(Some((Placed::place(entry), mark)));
+        }
+        if written {
+            // Another thread was faster, or memory is full.
+            store.records.drop_written(&self.chunk);
+        }
+        if inserted == Inserted::NoRoom { Err(Full) } else { Ok(None) }
+    }
+
+    fn settle_all(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
+        self.hash_until(self.rows.used());
+        self.settle_sought(&mut new)?;
+        self.seek();
+        self.settle_sought(&mut new)
+    }
+
+    fn clear(&mut self) {
+        self.rows.clear();
+        self.hashed.clear();
+        self.sought.clear();
+        (self.there, self.read, self.n_settled) = (0, 0, 0);
+        self.guard = None;
+    }
 }
 
 impl Writer for ExactWriter<'_> {
@@ -191,72 +324,31 @@ impl Writer for ExactWriter<'_> {
     }
 
     fn read(&mut self, token: Token, state: &mut Vec<u8>) {
-        self.parent = Place(token);
-        state.clear();
-        state.extend_from_slice(self.store.records.state(self.parent));
+        let stored = self.store.records.state(Place(token));
+        self.last_len = stored.len();
+        state.resize(stored.len(), 0);
+        copy(stored, state);
     }
 
-    /// Only copies: to look at bytes that were written just now would mean to
-    /// wait for them.
+    fn rows(&mut self) -> &mut Rows {
+        &mut self.rows
+    }
+
     #[inline(always)]
-    fn offer(&mut self, state: &[u8], mark: u32) -> bool {
-        let (at, len) = (self.used, state.len());
-        if self.bytes.len() < at + len {
-            self.bytes.resize(at + len.max(MOST_BYTES), 0);
+    fn advance(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full> {
+        if self.rows.used() - self.there < BLOCK * stride(self.last_len) {
+            return Ok(());
         }
-        copy(state, &mut self.bytes[at..at + len]);
-        self.used = at + len;
-        self.last_len = len;
-        let (at, len) = (at as u32, len as u32);
-        self.offered.push(Offered { at, len, parent: self.parent, mark });
-        self.offered.len() >= MOST_OFFERED || self.used >= MOST_BYTES
+        self.settle_sought(new)?;
+        self.seek();
+        self.hash_until(self.there);
+        self.there = self.rows.used();
+        Ok(())
     }
 
-    fn settle(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
-        let guard = &crossbeam_epoch::pin();
-        let store = self.store;
-        self.looked.clear();
-        for offered in &self.offered {
-            let hash = store.hash(offered.state(&self.bytes));
-            store.table.prefetch(hash);
-            self.looked.push((hash, Position::NONE));
-        }
-        for ((hash, position), offered) in self.looked.iter_mut().zip(&self.offered) {
-            *position = store.table.seek(*hash, guard);
-            if let Some(entry) = position.entry() {
-                store.records.prefetch(Place(Placed::place(entry)), offered.len as usize);
-            }
-        }
-        let mut result = Ok(());
-        for ((hash, position), offered) in self.looked.iter().zip(&self.offered) {
-            let state = offered.state(&self.bytes);
-            let chunk = &mut self.chunk;
-            let mut written = false;
-            let write = || {
-                let Place(place) = store.records.write(chunk, state, offered.parent)?;
-                written = true;
-                Some(tag(*hash) << PLACE_BITS | place)
-            };
-            let is = |entry| store.is(entry, state);
-            match store.table.insert_at(*position, *hash, is, write, guard) {
-                Inserted::New(entry) => {
-                    Records::keep(&mut self.chunk, state.len());
-                    new(Placed::place(entry), offered.mark);
-                }
-                // Another thread was faster.
-                Inserted::Found(_) if written => store.records.drop_written(&self.chunk),
-                Inserted::Found(_) => {}
-                Inserted::NoRoom => {
-                    if written {
-                        store.records.drop_written(&self.chunk);
-                    }
-                    result = Err(Full);
-                    break;
-                }
-            }
-        }
-        self.offered.clear();
-        self.used = 0;
+    fn settle(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full> {
+        let result = self.settle_all(new);
+        self.clear();
         result
     }
 

@@ -1,8 +1,8 @@
 //! Stores of visited states.
 //!
-//! A search talks to a store in three words: it `read`s a state that waits,
-//! `offer`s its successors, and now and then has the store `settle` which of
-//! these are new. In between, memory has time to arrive.
+//! A search `read`s a state that waits, has its successors written to the
+//! `rows`, and has the store `advance`: some states ago they were hashed, some
+//! states from now they are compared. In between, memory has time to arrive.
 
 mod exact;
 mod records;
@@ -16,6 +16,8 @@ mod words;
 pub use exact::ExactStore;
 pub use shape::Shape;
 pub use tree::{TreeStore, TreeWriter};
+
+use ir::rows::Rows;
 
 /// The name that a store gives to a state.
 pub type Token = u64;
@@ -34,6 +36,13 @@ pub trait Store: Sync {
 
     fn bytes(&self) -> u64;
 
+    /// Provides memory that will be needed soon; whether there may be more to
+    /// do. For a thread that has nothing else to do: a page that was never
+    /// written takes the system as long as some states take a search.
+    fn provide(&self) -> bool {
+        false
+    }
+
     /// The state from which this one was first found; none for an initial state.
     fn parent(&self, token: Token) -> Option<Token>;
 }
@@ -42,15 +51,20 @@ pub trait Writer {
     /// Asks for the memory that `read` will need.
     fn prefetch(&self, token: Token);
 
-    /// Copies a state; what is offered from now on are its successors.
+    /// Copies a state; what is put into the rows from now on, until the next
+    /// is read, are its successors.
     fn read(&mut self, token: Token, state: &mut Vec<u8>);
 
-    /// Takes a successor of the state that was read last, or an initial state,
-    /// with a mark of the search's own. Returns whether it is time to settle.
-    fn offer(&mut self, state: &[u8], mark: u32) -> bool;
+    /// Where states are offered: successors, or initial states. The origin of
+    /// a row is the state it was found from, the mark is the search's own.
+    fn rows(&mut self) -> &mut Rows;
 
-    /// Stores all that was offered; calls `new` for each state that was not
+    /// Goes on with what was offered, as far as memory has arrived; to be
+    /// called after each expansion. Calls `new` for each state that was not
     /// visited before, with its mark.
+    fn advance(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full>;
+
+    /// Stores all that was offered, as `advance` does.
     fn settle(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full>;
 
     /// Whether a state is visited.

@@ -26,8 +26,17 @@ const FIRST: u64 = 8;
 const MAX_LEN: usize = 1 << (64 - PLACE_BITS);
 const LARGEST_CHUNK: u64 = 2 << 20;
 const SMALLEST_CHUNK: u64 = 16 << 10;
+/// Memory is provided for a part of what was given out, and of the limit.
+const AHEAD: u64 = 8;
+const MOST_AHEAD: u64 = 64;
+const WORTH_PROVIDING: u64 = 4 << 20;
 /// Records may be read in steps of so many bytes, beyond their end.
 const SLACK: usize = 64;
+
+/// Bytes from one record to the next.
+const fn size(len: usize) -> u64 {
+    ((HEAD + len + UNIT - 1) & !(UNIT - 1)) as u64
+}
 
 /// Where a record is. 0 is no record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,6 +47,8 @@ pub struct Records {
     chunk: u64,
     /// Bytes given out.
     given: AtomicU64,
+    /// Bytes provided before they were given out.
+    provided: AtomicU64,
     budget: Arc<Budget>,
 }
 
@@ -68,7 +79,13 @@ impl Records {
                 None => bytes /= 2,
             }
         };
-        Some(Records { map, chunk, given: AtomicU64::new(0), budget: budget.clone() })
+        Some(Records {
+            map,
+            chunk,
+            given: AtomicU64::new(0),
+            provided: AtomicU64::new(0),
+            budget: budget.clone(),
+        })
     }
 
     pub fn bytes(&self) -> u64 {
@@ -100,7 +117,7 @@ impl Records {
     /// Keeps the record just written, of a state of this length.
     #[inline]
     pub fn keep(chunk: &mut Chunk, len: usize) {
-        chunk.at += (HEAD + len).next_multiple_of(UNIT) as u64;
+        chunk.at += size(len);
     }
 
     /// Takes back the record just written, all of it: whatever is written there
@@ -127,7 +144,7 @@ impl Records {
                     break;
                 }
                 places.push(place);
-                at += (HEAD + len).next_multiple_of(UNIT) as u64;
+                at += size(len);
             }
             places
         })
@@ -153,8 +170,22 @@ impl Records {
         Some(Chunk { at: at.max(FIRST), end })
     }
 
+    /// Provides a chunk that will be given out soon; false if there are enough,
+    /// or if the system does not know how.
+    pub fn provide(&self) -> bool {
+        // Relaxed: whatever the order, a page may be provided twice or not at all.
+        let given = self.given.load(Ordering::Relaxed);
+        let from = self.provided.load(Ordering::Relaxed).max(given);
+        let ahead = (given / AHEAD).min(self.budget.limit() / MOST_AHEAD).min(self.budget.left());
+        if given < WORTH_PROVIDING || from + self.chunk > given + ahead {
+            return false;
+        }
+        self.provided.store(from + self.chunk, Ordering::Relaxed);
+        self.map.provide(from as usize, self.chunk as usize)
+    }
+
     #[inline]
-    fn at(&self, place: Place) -> *const u8 {
+    pub fn at(&self, place: Place) -> *const u8 {
         // Places come from `write`, so they lie in the mapping.
         self.map.start().wrapping_add(place.0 as usize * UNIT)
     }
@@ -164,11 +195,9 @@ impl Records {
     pub fn prefetch(&self, place: Place, len: usize) {
         let at = self.at(place);
         prefetch(at);
-        // Two cache lines if it lies across their border; the rest of a long
-        // one is fetched by the machine, as it is read in order.
-        if (at as usize % LINE) + HEAD + len > LINE {
-            prefetch(at.wrapping_add(LINE));
-        }
+        // Often the same cache line, but to find out takes longer. The rest of
+        // a long one is fetched by the machine, as it is read in order.
+        prefetch(at.wrapping_add((HEAD + len - 1).min(LINE)));
     }
 
     #[inline]

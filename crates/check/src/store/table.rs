@@ -40,6 +40,8 @@ const PAGE_SLOTS: u64 = 512;
 /// Shards of fewer slots double, and are given back all at once.
 const SMALL: u64 = 4 * PAGE_SLOTS;
 const GENERATIONS: usize = 128;
+/// Shards for which memory is provided before they are moved on.
+const SHARDS_AHEAD: u32 = 16;
 
 /// What the table must know of its entries. An entry is not 0 and has bit 63
 /// clear.
@@ -92,7 +94,7 @@ pub struct Table<E> {
     /// What each shard is now.
     shards: Box<[AtomicPtr<Shard>; SHARDS]>,
     /// Entries of each shard.
-    counts: Box<[AtomicU32]>,
+    counts: Box<[AtomicU32; SHARDS]>,
     generations: Box<[AtomicPtr<Generation>]>,
     growth: Growth,
     budget: Arc<Budget>,
@@ -106,14 +108,18 @@ struct Generation {
     shards: Box<[Shard]>,
     /// Shards that have not been moved on.
     left: AtomicU32,
+    /// Shards for which memory was provided.
+    provided: AtomicU32,
 }
 
 /// One shard in one generation.
 struct Shard {
     slots: *const AtomicU64,
     len: u64,
+    /// It is full with so many entries.
+    most: u32,
     generation: usize,
-    number: usize,
+    number: u8,
     /// Its memory is taken from the budget.
     taken: AtomicBool,
 }
@@ -124,28 +130,52 @@ unsafe impl Send for Shard {}
 // SAFETY: as above.
 unsafe impl Sync for Shard {}
 
-/// Where a search in a shard has come to: an entry with the right tag, or a
-/// free slot.
+/// Where a search begins.
 #[derive(Clone, Copy)]
-pub struct Position {
-    shard: *const Shard,
-    at: u32,
-    slot: u64,
+pub struct Approach {
+    slot: *const AtomicU64,
 }
 
-/// In the place of a slot: there is none that is free. No entry looks so.
-const FULL: u64 = u64::MAX;
+/// Where a search has ended: an entry with the right tag, or a free slot.
+#[derive(Clone, Copy)]
+pub struct Position {
+    slot: *const AtomicU64,
+    /// What was in it.
+    value: u64,
+}
 
 impl Position {
-    pub const NONE: Position = Position { shard: std::ptr::null(), at: 0, slot: EMPTY };
-
     /// The entry, if there is one.
     #[inline(always)]
     pub fn entry(self) -> Option<u64> {
-        let entry = self.slot & !FROZEN != EMPTY && self.slot != FULL;
-        entry.then_some(self.slot)
+        (self.value & !FROZEN != EMPTY).then_some(self.value)
+    }
+
+    /// The same slot as it is now. The guard must be the one of `seek`.
+    #[inline(always)]
+    pub fn again(self) -> Position {
+        // SAFETY: `seek` has found the slot in a mapping that lives as long as
+        // the table. Acquire: as in `seek`.
+        let value = unsafe { (*self.slot).load(Ordering::Acquire) };
+        Position { value, ..self }
+    }
+
+    #[inline(always)]
+    pub fn is_free(self) -> bool {
+        self.value == EMPTY
     }
 }
+
+/// The same in a search that goes on from slot to slot.
+#[derive(Clone, Copy)]
+struct Spot<'t> {
+    shard: &'t Shard,
+    at: usize,
+    value: u64,
+}
+
+/// In the place of a value: there is no slot that is free. No entry looks so.
+const FULL: u64 = u64::MAX;
 
 /// What became of a new entry.
 enum Put {
@@ -169,7 +199,7 @@ impl<E: Entry> Table<E> {
     pub fn new(budget: &Arc<Budget>, growth: Growth) -> Option<Table<E>> {
         let table = Table {
             shards: Box::new([const { AtomicPtr::new(std::ptr::null_mut()) }; SHARDS]),
-            counts: (0..SHARDS).map(|_| AtomicU32::new(0)).collect(),
+            counts: Box::new([const { AtomicU32::new(0) }; SHARDS]),
             generations: (0..GENERATIONS).map(|_| AtomicPtr::default()).collect(),
             growth,
             budget: budget.clone(),
@@ -186,73 +216,154 @@ impl<E: Entry> Table<E> {
     }
 
     /// Asks for the first slots that a hash leads to.
-    #[inline]
+    #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
         let shard = self.shard(hash);
-        prefetch(shard.slots.wrapping_add(shard.first(tag(hash))).cast());
+        prefetch((&raw const *shard.slot(shard.first(tag(hash)))).cast());
+    }
+
+    /// The same, to begin a search there with `seek` and the same guard.
+    #[inline(always)]
+    pub fn approach(&self, hash: u64, _guard: &Guard) -> Approach {
+        let shard = self.shard(hash);
+        let slot = shard.slot(shard.first(tag(hash)));
+        prefetch((&raw const *slot).cast());
+        Approach { slot }
     }
 
     /// Looks for the tag of a hash, without looking at what entries stand for.
     #[inline(always)]
-    pub fn seek(&self, hash: u64, _guard: &Guard) -> Position {
-        let shard = self.shard(hash);
-        self.seek_from(shard, tag(hash), shard.first(tag(hash)))
+    pub fn seek(&self, Approach { slot }: Approach, hash: u64) -> Position {
+        // Acquire: what an entry points to was written before the entry.
+        // SAFETY: `approach` has found the slot in a mapping that lives as long
+        // as the table; if its shard has moved on since, what it holds stays
+        // as long as the guard.
+        let value = unsafe { (*slot).load(Ordering::Acquire) };
+        if value & !FROZEN == EMPTY || E::tag(value) == tag(hash) {
+            return Position { slot, value };
+        }
+        self.seek_on(hash)
     }
 
     #[inline(always)]
-    fn seek_from(&self, shard: &Shard, tag: u64, first: usize) -> Position {
+    fn seek_on(&self, hash: u64) -> Position {
+        let (shard, tag) = (self.shard(hash), tag(hash));
+        let first = shard.first(tag);
         let mut at = first;
         loop {
-            // Acquire: what an entry points to was written before the entry.
-            let slot = shard.slot(at).load(Ordering::Acquire);
-            if slot & !FROZEN == EMPTY || E::tag(slot) == tag {
-                return Position { shard, at: at as u32, slot };
+            let slot = shard.slot(at);
+            let value = slot.load(Ordering::Acquire);
+            if value & !FROZEN == EMPTY || E::tag(value) == tag {
+                return Position { slot, value };
             }
             at = shard.next(at);
             if at == first {
-                return Position { shard, at: at as u32, slot: FULL };
+                // No slot is free. As if it were frozen, so that `insert_at`
+                // has a close look.
+                return Position { slot, value: FROZEN };
             }
         }
     }
 
+    /// Whether another entry for this hash can be put in without a close look.
+    #[inline(always)]
+    pub fn has_room(&self, hash: u64) -> bool {
+        let shard = self.shard(hash);
+        self.count_of(shard).load(Ordering::Relaxed) < shard.most
+    }
+
+    /// Puts an entry where `seek` has ended, if the slot is still free. The
+    /// guard must be the same.
+    #[inline(always)]
+    pub fn put_at(&self, Position { slot, value }: Position, hash: u64, new: u64) -> bool {
+        debug_assert!(value == EMPTY && new & !FROZEN != EMPTY);
+        // SAFETY: `seek` has found it in a mapping that lives as long as the
+        // table. If its shard has moved on it is frozen: the memory is not
+        // given back before the guard ends.
+        let put = self.put(unsafe { &*slot }, new);
+        if put {
+            self.count(self.shard(hash));
+        }
+        put
+    }
+
     /// Finds the entry that is the `same`, or inserts the one that `make`
-    /// gives, from where `seek` has ended, some time ago perhaps. `make` may be
+    /// gives, from where `seek` has ended, some time ago perhaps but with the
+    /// same guard. `make` may be
     /// called again after a lost race, and then must give an entry that means
     /// the same.
     #[inline(always)]
     pub fn insert_at(
         &self,
-        mut position: Position,
+        position: Position,
         hash: u64,
         mut same: impl FnMut(u64) -> bool,
         mut make: impl FnMut() -> Option<u64>,
         guard: &Guard,
     ) -> Inserted {
+        if let Some(entry) = position.entry() {
+            if same(entry) {
+                return Inserted::Found(entry);
+            }
+        } else if position.is_free() && self.has_room(hash) {
+            let Some(new) = make() else { return Inserted::NoRoom };
+            if self.put_at(position, hash, new) {
+                return Inserted::New(new);
+            }
+        }
+        self.insert(hash, same, make, guard)
+    }
+
+    /// Finds the entry that is the `same`, or inserts the one that `make` gives.
+    #[inline(never)]
+    pub fn insert(
+        &self,
+        hash: u64,
+        mut same: impl FnMut(u64) -> bool,
+        mut make: impl FnMut() -> Option<u64>,
+        guard: &Guard,
+    ) -> Inserted {
+        let first = || {
+            let shard = self.shard(hash);
+            self.seek_from(shard, tag(hash), shard.first(tag(hash)))
+        };
+        let mut spot = first();
         loop {
-            // Entries stay where they are, so what was seen in the shard holds;
-            // if the shard has moved on, the frozen slots tell.
-            // SAFETY: shards are freed with the table.
-            let shard = unsafe { &*position.shard };
-            let (at, entry) = (position.at as usize, position.slot);
-            if position.slot == EMPTY {
+            let Spot { shard, at, value } = spot;
+            if value == EMPTY {
                 match self.put_new(shard, at, &mut make, guard) {
                     Put::Done(entry) => return Inserted::New(entry),
                     Put::NoRoom => return Inserted::NoRoom,
-                    Put::Lost => position = self.seek_from(shard, tag(hash), at),
-                    Put::Moved => position = self.seek(hash, guard),
+                    Put::Lost => spot = self.seek_from(shard, tag(hash), at),
+                    Put::Moved => spot = first(),
                 }
-            } else if position.slot == FROZEN {
+            } else if value == FROZEN {
                 self.move_on(shard, guard);
-                position = self.seek(hash, guard);
-            } else if position.slot == FULL {
+                spot = first();
+            } else if value == FULL {
                 if self.grow(shard, shard.len, guard) != Room::Moved {
                     return Inserted::NoRoom;
                 }
-                position = self.seek(hash, guard);
-            } else if same(entry) {
-                return Inserted::Found(entry);
+                spot = first();
+            } else if same(value) {
+                return Inserted::Found(value);
             } else {
-                position = self.seek_from(shard, tag(hash), shard.next(at));
+                spot = self.seek_from(shard, tag(hash), shard.next(at));
+            }
+        }
+    }
+
+    fn seek_from<'t>(&self, shard: &'t Shard, tag: u64, first: usize) -> Spot<'t> {
+        let mut at = first;
+        loop {
+            // Acquire: as in `seek`.
+            let value = shard.slot(at).load(Ordering::Acquire);
+            if value & !FROZEN == EMPTY || E::tag(value) == tag {
+                return Spot { shard, at, value };
+            }
+            at = shard.next(at);
+            if at == first {
+                return Spot { shard, at, value: FULL };
             }
         }
     }
@@ -308,41 +419,52 @@ impl<E: Entry> Table<E> {
         }
         let Some(new) = make() else { return Put::NoRoom };
         debug_assert!(new != EMPTY && new & FROZEN == 0);
-        // Release: what the entry points to is seen with it.
-        let slot = shard.slot(at);
-        match slot.compare_exchange(EMPTY, new, Ordering::Release, Ordering::Relaxed) {
-            Ok(_) => {
-                self.count(shard);
-                Put::Done(new)
-            }
-            // The winner may be the same.
-            Err(_) => Put::Lost,
+        if self.put(shard.slot(at), new) {
+            self.count(shard);
+            return Put::Done(new);
         }
+        // The winner may be the same.
+        Put::Lost
+    }
+
+    /// Puts an entry into a slot if it is free.
+    #[inline(always)]
+    fn put(&self, slot: &AtomicU64, new: u64) -> bool {
+        // Release: what the entry points to is seen with it.
+        slot.compare_exchange(EMPTY, new, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
     /// Counts an entry. Where two threads do so at once one may be lost: then
     /// the shard gets a little fuller before it grows.
-    #[inline]
+    #[inline(always)]
     fn count(&self, shard: &Shard) {
-        let count = &self.counts[shard.number];
+        let count = self.count_of(shard);
         count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    }
+
+    #[inline(always)]
+    fn count_of(&self, shard: &Shard) -> &AtomicU32 {
+        &self.counts[shard.number as usize]
     }
 
     /// Whether the state is there; other threads may be inserting it just now.
     pub fn find(&self, hash: u64, mut same: impl FnMut(u64) -> bool, guard: &Guard) -> bool {
-        let mut position = self.seek(hash, guard);
+        let first = || {
+            let shard = self.shard(hash);
+            self.seek_from(shard, tag(hash), shard.first(tag(hash)))
+        };
+        let mut spot = first();
         loop {
-            // SAFETY: shards are freed with the table.
-            let shard = unsafe { &*position.shard };
-            if position.slot == EMPTY || position.slot == FULL {
+            let Spot { shard, at, value } = spot;
+            if value == EMPTY || value == FULL {
                 return false;
-            } else if position.slot == FROZEN {
+            } else if value == FROZEN {
                 self.move_on(shard, guard);
-                position = self.seek(hash, guard);
-            } else if same(position.slot) {
+                spot = first();
+            } else if same(value) {
                 return true;
             } else {
-                position = self.seek_from(shard, tag(hash), shard.next(position.at as usize));
+                spot = self.seek_from(shard, tag(hash), shard.next(at));
             }
         }
     }
@@ -351,6 +473,24 @@ impl<E: Entry> Table<E> {
         // Relaxed: a sum for people.
         let taken = |shard: &&Shard| shard.taken.load(Ordering::Relaxed);
         self.made().flat_map(|g| &g.shards).filter(taken).map(Shard::bytes).sum()
+    }
+
+    /// Provides memory for a shard that will be moved on soon: the smaller ones
+    /// come first. False if there is enough for now.
+    pub fn provide(&self) -> bool {
+        let Some([last, new]) = self.made().collect::<Vec<_>>().last_chunk().copied() else {
+            return false;
+        };
+        // Relaxed: whatever the order, memory is provided twice or not at all.
+        let moved = SHARDS as u32 - last.left.load(Ordering::Relaxed);
+        let next = new.provided.load(Ordering::Relaxed).max(moved);
+        let Some(shard) = new.shards.get(next as usize) else { return false };
+        if next >= moved + SHARDS_AHEAD || shard.len < SMALL || shard.bytes() > self.budget.left() {
+            return false;
+        }
+        new.provided.store(next + 1, Ordering::Relaxed);
+        let at = shard.slots as usize - new.map.start() as usize;
+        new.map.provide(at, shard.bytes() as usize)
     }
 
     fn made(&self) -> impl Iterator<Item = &Generation> {
@@ -370,11 +510,11 @@ impl<E: Entry> Table<E> {
     /// Makes room in a shard that is full.
     #[inline]
     fn room(&self, shard: &Shard, guard: &Guard) -> Room {
-        let count = self.counts[shard.number].load(Ordering::Relaxed) as u64 + 1;
-        if count * 16 <= shard.len * self.growth.full {
+        let count = self.count_of(shard).load(Ordering::Relaxed);
+        if count < shard.most {
             return Room::Enough;
         }
-        self.grow(shard, count, guard)
+        self.grow(shard, count as u64 + 1, guard)
     }
 
     #[cold]
@@ -391,7 +531,7 @@ impl<E: Entry> Table<E> {
     }
 
     fn has_moved(&self, shard: &Shard) -> bool {
-        !std::ptr::eq(self.shards[shard.number].load(Ordering::Acquire), shard)
+        !std::ptr::eq(self.shards[shard.number as usize].load(Ordering::Acquire), shard)
     }
 
     /// Takes the memory of a shard from the budget, if nobody has.
@@ -439,7 +579,7 @@ impl<E: Entry> Table<E> {
             return true;
         }
         let Some(next) = self.generation(shard.generation + 1) else { return false };
-        let new = &next.shards[shard.number];
+        let new = &next.shards[shard.number as usize];
         if !self.take(new) {
             return self.has_moved(shard);
         }
@@ -457,7 +597,7 @@ impl<E: Entry> Table<E> {
             }
         }
         // Release: the new shard is complete. Only one thread switches it over.
-        let switched = self.shards[shard.number].compare_exchange(
+        let switched = self.shards[shard.number as usize].compare_exchange(
             (&raw const *shard).cast_mut(),
             (&raw const *new).cast_mut(),
             Ordering::Release,
@@ -532,10 +672,19 @@ impl Generation {
             let len = size(i as u64);
             let slots = at;
             at = at.wrapping_add(len as usize);
-            Shard { slots, len, generation: number, number: i, taken: AtomicBool::new(false) }
+            let most = u32::try_from(len * growth.full / 16).unwrap_or(u32::MAX);
+            Shard {
+                slots,
+                len,
+                most,
+                generation: number,
+                number: i as u8,
+                taken: AtomicBool::new(false),
+            }
         });
         let shards = shards.collect();
-        Some(Generation { map, shards, left: AtomicU32::new(SHARDS as u32) })
+        let (left, provided) = (AtomicU32::new(SHARDS as u32), AtomicU32::new(0));
+        Some(Generation { map, shards, left, provided })
     }
 }
 
@@ -564,6 +713,7 @@ impl Shard {
         unsafe { self.slots().get_unchecked(at) }
     }
 
+    /// The slot where searches for a tag begin.
     #[inline(always)]
     fn first(&self, tag: u64) -> usize {
         ((tag * self.len) >> TAG_BITS) as usize

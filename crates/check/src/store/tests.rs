@@ -23,7 +23,7 @@ fn tree(shapes: Vec<Shape>, limit: u64) -> TreeStore {
 /// Inserts one state; its token if it was new.
 fn insert(writer: &mut impl Writer, state: &[u8]) -> Result<Option<Token>, Full> {
     let mut new = None;
-    writer.offer(state, 0);
+    writer.rows().push(state);
     writer.settle(|token, _| new = Some(token))?;
     Ok(new)
 }
@@ -121,7 +121,10 @@ fn is_new_to_one_of_many_threads<S: Store>(store: &S) {
             let mut state = [0; 20];
             state[..8].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
             state[19] = number as u8;
-            if writer.offer(&state, number as u32) {
+            writer.rows().set_head(number as u32, 0);
+            writer.rows().push(&state);
+            writer.advance(|token, mark| new.push((token, mark))).expect("room");
+            if writer.rows().is_full() {
                 writer.settle(|token, mark| new.push((token, mark))).expect("room");
             }
         }

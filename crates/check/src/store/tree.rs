@@ -20,6 +20,7 @@ use crate::blocks::{damaged, read_number, write_number};
 use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
+use ir::rows::Rows;
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -28,6 +29,8 @@ use std::sync::Arc;
 const GROWTH: Growth = Growth { eighths: 11, full: 14 };
 /// States of a batch.
 const MOST_OFFERED: usize = 128;
+/// Bytes of rows that are taken at once at the latest.
+const MOST_BYTES: usize = 16 << 10;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 /// Lengths of states that have a shape with a number of its own.
 pub const MOST_SHAPES: usize = 7;
@@ -170,6 +173,7 @@ impl Store for TreeStore {
     fn writer(&self) -> TreeWriter<'_> {
         TreeWriter {
             store: self,
+            rows: Rows::new(MOST_BYTES),
             others: HashMap::new(),
             batch: Batch::default(),
             desks: Desks::default(),
@@ -294,6 +298,7 @@ struct Offered {
 
 pub struct TreeWriter<'s> {
     store: &'s TreeStore,
+    rows: Rows,
     /// Shapes of lengths that have no number.
     others: HashMap<usize, Arc<Shape>>,
     batch: Batch,
@@ -324,6 +329,21 @@ impl TreeWriter<'_> {
         };
         self.batch.number = number;
         self.batch.shape = Some(shape);
+    }
+
+    /// Takes the successors of the state that was read last.
+    fn take_rows(&mut self) {
+        let mut at = 0;
+        while at < self.rows.used() {
+            let len = self.rows.row(at).0.state.len();
+            if self.batch.len() != Some(len) {
+                self.turn_to(len);
+            }
+            let (row, next) = self.rows.row(at);
+            self.batch.add(row.state, row.mark);
+            at = next;
+        }
+        self.rows.clear();
     }
 
     /// Finds the roots of all states that wait. The parents stay.
@@ -482,16 +502,20 @@ impl Writer for TreeWriter<'_> {
         self.unfold(token, state);
     }
 
-    #[inline(always)]
-    fn offer(&mut self, state: &[u8], mark: u32) -> bool {
-        if self.batch.len() != Some(state.len()) {
-            self.turn_to(state.len());
+    fn rows(&mut self) -> &mut Rows {
+        &mut self.rows
+    }
+
+    fn advance(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full> {
+        self.take_rows();
+        match self.batch.states.len() + self.offered.len() {
+            MOST_OFFERED.. => self.settle(new),
+            _ => Ok(()),
         }
-        self.batch.add(state, mark);
-        self.batch.states.len() + self.offered.len() >= MOST_OFFERED
     }
 
     fn settle(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
+        self.take_rows();
         self.fold();
         let guard = &self.guard.take().unwrap_or_else(crossbeam_epoch::pin);
         let mut result = if std::mem::take(&mut self.full) { Err(Full) } else { Ok(()) };

@@ -142,7 +142,8 @@ impl<const K: usize> Words<K> {
         let mut asked = std::mem::take(&mut desk.asked);
         desk.positions.clear();
         desk.positions.extend(asked.iter().map(|asked| {
-            let position = self.table.seek(asked.hash, guard);
+            let approach = self.table.approach(asked.hash, guard);
+            let position = self.table.seek(approach, asked.hash);
             if let Some(entry) = position.entry() {
                 self.prefetch(Placed::place(entry) as u32);
             }

@@ -1,13 +1,15 @@
 //! Actions: guard, effects, and what follows.
 
 use super::{Emitter, Role};
-use crate::runtime::{self, MOVED, UNWIND};
+use crate::runtime::{self, Context, MOVED, UNWIND};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::I32;
+use cranelift_codegen::ir::types::{I8, I8X16, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use ir::rows;
 use ir::scalar::Repr;
 use ir::source::Span;
 use ir::system::{Action, ActionIdx, Expr, Op};
+use std::mem::offset_of;
 
 /// Which kinds of channels the action may have sent to.
 #[derive(Debug, Clone, Copy, Default)]
@@ -32,7 +34,11 @@ impl Emitter<'_, '_> {
         let Some((first, rest)) = action.ops.split_first() else {
             return self.jump(self.give_up);
         };
-        (self.action, self.span) = (idx, action.span);
+        (self.action, self.span, self.asserts) = (idx, action.span, false);
+        self.out = match self.can_only_succeed(action) {
+            true => self.load_context(I64, offset_of!(Context, out)),
+            false => self.next_frame,
+        };
         self.rest_is_harmless = rest.iter().all(is_harmless);
         if let Op::Exit = first {
             return self.exit(idx, action, next);
@@ -49,6 +55,22 @@ impl Emitter<'_, '_> {
             }
         }
         self.finish(idx, action, next);
+    }
+
+    /// Whether the action makes nothing but successors: it does not go on in
+    /// an atomic sequence, and its message needs nobody to take it.
+    fn can_only_succeed(&self, action: &Action) -> bool {
+        let meets = match &action.ops[0] {
+            Op::Send { chan: Expr::Load(place), .. } => {
+                match self.facts.known_channel(self.proc, place) {
+                    Some(known) => self.facts.system.chans[known.chan.idx()].slots == 0,
+                    None => self.facts.rendezvous,
+                }
+            }
+            Op::Send { .. } => self.facts.rendezvous,
+            _ => false,
+        };
+        !action.atomic && !meets
     }
 
     /// The operation that decides; false if it can never run in this role.
@@ -92,6 +114,7 @@ impl Emitter<'_, '_> {
                 self.each_channel(&receive.chan, |e, target| e.receive(receive, target, blocked));
             }
             Op::Assert(expr) => {
+                self.asserts = true;
                 let (fails, holds) = (self.b.create_block(), self.b.create_block());
                 self.b.set_cold_block(fails);
                 self.branch(expr, holds, fails);
@@ -118,7 +141,7 @@ impl Emitter<'_, '_> {
         if self.role == Role::Receives {
             return self.jump(next);
         }
-        let n_procs = self.load_context(I32, std::mem::offset_of!(runtime::Context, n_procs));
+        let n_procs = self.load_context(I32, offset_of!(Context, n_procs));
         let number = self.b.ins().iadd_imm(self.pid, 1);
         let youngest = self.b.ins().icmp(IntCC::Equal, number, n_procs);
         self.require(youngest, next);
@@ -173,14 +196,47 @@ impl Emitter<'_, '_> {
             }
         }
         self.check_determinism(action);
-        let function = match action.atomic {
-            true => runtime::atomic as *const () as usize,
-            false => runtime::successor as *const () as usize,
-        };
-        let action_idx = self.int(idx.0 as i64);
-        self.call_and_go_on(function, &[self.context, self.out, self.pid, action_idx]);
+        if action.atomic {
+            self.hand_over(runtime::atomic as *const () as usize);
+        } else if self.asserts || self.out == self.next_frame {
+            self.hand_over(runtime::successor as *const () as usize);
+        } else {
+            self.leave_in_rows();
+        }
         self.has_run(action.escape);
         self.jump(next);
+    }
+
+    /// Calls a function that takes the state.
+    fn hand_over(&mut self, function: usize) {
+        let action = self.int(self.action.0 as i64);
+        self.call_and_go_on(function, &[self.context, self.out, self.pid, action]);
+    }
+
+    /// Makes the state the next of the sink's rows, if there is room.
+    fn leave_in_rows(&mut self) {
+        let [room, none, done] = std::array::from_fn(|_| self.b.create_block());
+        self.b.set_cold_block(none);
+        let limit = self.load_context(I64, offset_of!(Context, limit));
+        let fits = self.b.ins().icmp(IntCC::UnsignedLessThan, self.out, limit);
+        self.b.ins().brif(fits, room, &[], none, &[]);
+        self.enter(none);
+        self.hand_over(runtime::successor as *const () as usize);
+        self.jump(done);
+        self.enter(room);
+        let flags = self.write_flags();
+        let head = self.load_context(I8X16, offset_of!(Context, head));
+        self.b.ins().store(flags, head, self.out, -(rows::HEAD as i32));
+        let stride = self.load_context(I64, offset_of!(Context, stride));
+        let next = self.b.ins().iadd(self.out, stride);
+        self.b.ins().store(flags, next, self.context, offset_of!(Context, out) as i32);
+        let successors = self.load_context(I64, offset_of!(Context, successors));
+        let successors = self.b.ins().iadd_imm(successors, 1);
+        let at = offset_of!(Context, successors) as i32;
+        self.b.ins().store(flags, successors, self.context, at);
+        self.set_reached();
+        self.jump(done);
+        self.enter(done);
     }
 
     /// Lets the other processes receive from the rendezvous channel.
@@ -196,6 +252,13 @@ impl Emitter<'_, '_> {
         self.b.def_var(self.ran, ran);
         let escape = self.b.ins().imul_imm(status, action.escape as i64);
         self.b.def_var(self.escape, escape);
+    }
+
+    /// Notes that the action was run.
+    pub(super) fn set_reached(&mut self) {
+        let reached = self.load_context(I64, offset_of!(Context, reached_at));
+        let (flags, yes) = (self.write_flags(), self.b.ins().iconst(I8, 1));
+        self.b.ins().store(flags, yes, reached, self.action.0 as i32);
     }
 
     /// Two enabled statements in a `D_proctype` are a fault. As in Spin, a jump,

@@ -2,7 +2,8 @@
 //!
 //! Guards read `state`, which nobody changes. An action that is enabled copies
 //! the state to `out` and changes it there; from then on it reads `out`
-//! (`Emitter::base`). Whatever is not mainstream jumps to `give_up`, which
+//! (`Emitter::base`). What can only become a successor is made where successors
+//! are (`Context::out`), the rest in the buffer of the next frame. Whatever is not mainstream jumps to `give_up`, which
 //! returns `UNWIND`: at that point nothing of the action has been handed out.
 //!
 //! Callers' and callees' signatures are those of `runtime`.
@@ -16,7 +17,7 @@ mod receive;
 mod send;
 
 use crate::facts::Facts;
-use crate::runtime::{STILL, UNWIND};
+use crate::runtime::{self, Context, STILL, UNWIND};
 use action::Sends;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8X16, I32, I64};
@@ -25,7 +26,10 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use ir::source::Span;
 use ir::system::{ActionIdx, LocIdx, ProcIdx};
+use std::mem::offset_of;
 
+/// Bytes that are copied at once.
+const PIECE: usize = 16;
 /// Bytes that are copied without a loop.
 const UNROLLED_COPY: usize = 64;
 
@@ -52,7 +56,10 @@ pub struct Emitter<'a, 's> {
     call_conv: CallConv,
     context: Value,
     state: Value,
+    /// Where the action makes its state.
     out: Value,
+    /// The buffer of the next frame.
+    next_frame: Value,
     /// Where the process is in the state.
     at: Value,
     pid: Value,
@@ -67,6 +74,8 @@ pub struct Emitter<'a, 's> {
     /// The rendezvous channel the action has sent to, or -1.
     handshake: Variable,
     sends: Sends,
+    /// The action has an assertion.
+    asserts: bool,
     /// The action that is tried.
     action: ActionIdx,
     /// The statement, for assertions.
@@ -110,6 +119,7 @@ pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, r
         context,
         state,
         out,
+        next_frame: out,
         at,
         pid,
         queue,
@@ -119,6 +129,7 @@ pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, r
         escape,
         handshake,
         sends: Sends::default(),
+        asserts: false,
         action: ActionIdx(0),
         span: Span::NONE,
         rest_is_harmless: false,
@@ -244,9 +255,10 @@ impl Emitter<'_, '_> {
             return;
         }
         match self.facts.fixed_len {
-            Some(len) if len <= UNROLLED_COPY => {
+            Some(len) if (PIECE..=UNROLLED_COPY).contains(&len) => {
                 let (read, write) = (self.read_flags(), self.write_flags());
-                for at in (0..len as i32).step_by(16) {
+                let pieces = (0..len - PIECE).step_by(PIECE).chain([len - PIECE]);
+                for at in pieces.map(|at| at as i32) {
                     let bytes = self.b.ins().load(I8X16, read, self.state, at);
                     self.b.ins().store(write, bytes, self.out, at);
                 }
@@ -256,31 +268,45 @@ impl Emitter<'_, '_> {
                 self.copy_loop(len);
             }
             None => {
-                let len =
-                    self.load_context(I64, std::mem::offset_of!(crate::runtime::Context, len));
+                let len = self.load_context(I64, offset_of!(Context, len));
                 self.copy_loop(len);
             }
         }
         self.base = Base::Out;
     }
 
-    /// Copies `len` bytes, and up to 31 more.
+    /// Copies `len` bytes piece by piece, the last one overlapping the one
+    /// before; short states by a call.
     fn copy_loop(&mut self, len: Value) {
-        let (body, done) = (self.b.create_block(), self.b.create_block());
+        let [long, short, body, last, done] = std::array::from_fn(|_| self.b.create_block());
+        self.b.set_cold_block(short);
         let at = self.b.append_block_param(body, I64);
+        let rest = self.b.ins().iadd_imm(len, -(PIECE as i64));
+        let is_short = self.b.ins().icmp_imm(IntCC::SignedLessThan, rest, 0);
+        self.b.ins().brif(is_short, short, &[], long, &[]);
+        self.enter(long);
         let zero = self.b.ins().iconst(I64, 0);
         self.b.ins().jump(body, &[zero.into()]);
         self.b.switch_to_block(body);
-        let (from, to) = (self.b.ins().iadd(self.state, at), self.b.ins().iadd(self.out, at));
-        for half in [0, 16] {
-            let bytes = self.b.ins().load(I8X16, MemFlags::new().with_notrap(), from, half);
-            self.b.ins().store(MemFlags::new().with_notrap(), bytes, to, half);
-        }
-        let next = self.b.ins().iadd_imm(at, 32);
-        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, len);
-        self.b.ins().brif(more, body, &[next.into()], done, &[]);
+        self.copy_piece(at);
+        let next = self.b.ins().iadd_imm(at, PIECE as i64);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, next, rest);
+        self.b.ins().brif(more, body, &[next.into()], last, &[]);
         self.b.seal_block(body);
+        self.enter(last);
+        self.copy_piece(rest);
+        self.jump(done);
+        self.enter(short);
+        self.call(runtime::shift as *const () as usize, &[self.out, self.state, len], false);
+        self.jump(done);
         self.enter(done);
+    }
+
+    fn copy_piece(&mut self, at: Value) {
+        let flags = MemFlags::new().with_notrap();
+        let (from, to) = (self.b.ins().iadd(self.state, at), self.b.ins().iadd(self.out, at));
+        let bytes = self.b.ins().load(I8X16, flags, from, 0);
+        self.b.ins().store(flags, bytes, to, 0);
     }
 
     /// Reads a field of the context; they change while native code waits.

@@ -6,6 +6,7 @@ use ir::fault::Fault;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink, Step};
+use ir::rows::Rows;
 use ir::system::System;
 use jit::{Counts, Native};
 use lang::promela::preprocess::FileLoader;
@@ -50,6 +51,68 @@ impl Sink for Events {
         self.ticks += 1;
         if self.ticks > MAX_TICKS { Flow::Stop } else { Flow::Continue }
     }
+}
+
+/// Takes successors in rows, few at a time, and forgets the steps.
+struct InRows {
+    rows: Rows,
+    successors: Vec<Vec<u8>>,
+    faults: Vec<Fault>,
+}
+
+const MARK: u32 = 77;
+const ORIGIN: u64 = 1 << 40;
+
+impl InRows {
+    fn take(&mut self) {
+        let mut at = 0;
+        while at < self.rows.used() {
+            let (row, next) = self.rows.row(at);
+            assert_eq!((row.mark, row.origin), (MARK, ORIGIN));
+            self.successors.push(row.state.to_vec());
+            at = next;
+        }
+        self.rows.clear();
+    }
+}
+
+impl Sink for InRows {
+    fn successor(&mut self, state: &[u8], _: &[Step]) -> Flow {
+        self.take();
+        self.successors.push(state.to_vec());
+        Flow::Continue
+    }
+
+    fn fault(&mut self, fault: Fault, _: &[Step]) -> Flow {
+        self.take();
+        self.faults.push(fault);
+        Flow::Continue
+    }
+
+    fn rows(&mut self) -> Option<&mut Rows> {
+        Some(&mut self.rows)
+    }
+
+    fn make_room(&mut self) -> Flow {
+        self.take();
+        Flow::Continue
+    }
+}
+
+/// Whether an expansion into rows of so many bytes finds what is expected.
+fn same_in_rows(model: &mut dyn Model, state: &[u8], expected: &[Event], bytes: usize) -> bool {
+    let mut rows = Rows::new(bytes);
+    rows.set_head(MARK, ORIGIN);
+    let mut sink = InRows { rows, successors: Vec::new(), faults: Vec::new() };
+    model.expand(state, &mut sink);
+    sink.take();
+    let (mut successors, mut faults) = (sink.successors.iter(), sink.faults.iter());
+    let same = expected.iter().all(|event| match event {
+        Event::Successor(state, _) => successors.next() == Some(state),
+        Event::Fault(fault, _) => faults.next() == Some(fault),
+    });
+    let n_events = sink.successors.len() + sink.faults.len();
+    same && n_events == expected.len()
 }
 
 /// What an expansion hands out; none if it takes too long.
@@ -101,6 +164,10 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
         };
         if expected != found {
             return Err(format!("state {at}: {state:?}\n{}", difference(&expected, &found)));
+        }
+        let all = stop_after == MAX_EVENTS && expected.0.len() < MAX_EVENTS;
+        if all && !same_in_rows(&mut native, state, &expected.0, at % 300) {
+            return Err(format!("state {at}: {state:?}\nin rows there are other successors"));
         }
         events = expected.0;
         at += 1;

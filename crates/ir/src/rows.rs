@@ -1,0 +1,152 @@
+//! Rows: successors side by side, each with a head in front. A model that is
+//! fast writes them here instead of calling the sink for each.
+
+/// Bytes of a head: length of the state and mark (four bytes each), origin
+/// (eight), all little-endian. Machine code relies on it.
+pub const HEAD: usize = 16;
+/// Rows begin at multiples of this.
+const ALIGNMENT: usize = 8;
+/// Bytes behind a row that may be overwritten: states are copied in large pieces.
+pub const SLACK: usize = 64;
+
+pub struct Rows {
+    /// Always longer than what is used, by `SLACK` and more.
+    bytes: Vec<u8>,
+    used: usize,
+    /// Bytes of rows that make it full.
+    full: usize,
+    count: u64,
+    mark: u32,
+    origin: u64,
+}
+
+/// A successor, and what the sink wanted to know with it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row<'r> {
+    pub state: &'r [u8],
+    pub mark: u32,
+    pub origin: u64,
+}
+
+/// Bytes from one row to the next.
+pub const fn stride(len: usize) -> usize {
+    (HEAD + len + ALIGNMENT - 1) & !(ALIGNMENT - 1)
+}
+
+impl Rows {
+    /// Rows that count as full with so many bytes.
+    pub fn new(full: usize) -> Rows {
+        Rows { bytes: Vec::new(), used: 0, full, count: 0, mark: 0, origin: 0 }
+    }
+
+    /// What goes into the heads from now on.
+    pub fn set_head(&mut self, mark: u32, origin: u64) {
+        (self.mark, self.origin) = (mark, origin);
+    }
+
+    /// The head of a state of this length.
+    pub fn head(&self, len: usize) -> [u8; HEAD] {
+        let head = len as u128 | (self.mark as u128) << 32 | (self.origin as u128) << 64;
+        head.to_le_bytes()
+    }
+
+    /// Adds a row, be there room or not.
+    #[inline(always)]
+    pub fn push(&mut self, state: &[u8]) {
+        self.reserve(state.len());
+        let head = self.head(state.len());
+        let row = &mut self.bytes[self.used..];
+        row[..HEAD].copy_from_slice(&head);
+        row[HEAD..HEAD + state.len()].copy_from_slice(state);
+        self.used += stride(state.len());
+        self.count += 1;
+    }
+
+    /// Makes sure that a state of this length fits behind any row of this
+    /// length that begins before the rows are full.
+    #[inline(always)]
+    pub fn reserve(&mut self, len: usize) {
+        let needed = self.used.max(self.full + stride(len)) + stride(len) + SLACK;
+        if self.bytes.len() < needed {
+            self.grow(needed);
+        }
+    }
+
+    #[cold]
+    fn grow(&mut self, needed: usize) {
+        self.bytes.resize(needed.next_power_of_two(), 0);
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.used >= self.full
+    }
+
+    /// Where rows may be written after `reserve`: the start of all, how many
+    /// bytes are used, and how many make it full.
+    pub fn space(&mut self) -> (*mut u8, usize, usize) {
+        (self.bytes.as_mut_ptr(), self.used, self.full)
+    }
+
+    /// Takes over rows that were written to the space: bytes used now, and how
+    /// many rows there are more.
+    pub fn written(&mut self, used: usize, rows: u64) {
+        assert!(self.used <= used && used + SLACK <= self.bytes.len());
+        self.used = used;
+        self.count += rows;
+    }
+
+    /// All rows, and at least `SLACK` bytes more.
+    #[inline(always)]
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Bytes of all rows.
+    #[inline(always)]
+    pub fn used(&self) -> usize {
+        self.used
+    }
+
+    /// The row that begins at a place, and where the next one does.
+    #[inline(always)]
+    pub fn row(&self, at: usize) -> (Row<'_>, usize) {
+        let head = self.bytes[at..at + HEAD].try_into().map(u128::from_le_bytes);
+        let head = head.expect("a head has sixteen bytes");
+        let len = head as u32 as usize;
+        let state = &self.bytes[at + HEAD..at + HEAD + len];
+        let row = Row { state, mark: (head >> 32) as u32, origin: (head >> 64) as u64 };
+        (row, at + stride(len))
+    }
+
+    pub fn clear(&mut self) {
+        self.used = 0;
+    }
+
+    /// How many rows were added since this was last called.
+    pub fn take_count(&mut self) -> u64 {
+        std::mem::take(&mut self.count)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_come_back_as_they_were_put_in() {
+        let mut rows = Rows::new(64);
+        let states: Vec<Vec<u8>> = (0..40u8).map(|len| vec![len; len as usize]).collect();
+        for (mark, state) in states.iter().enumerate() {
+            rows.set_head(mark as u32, 1 << 40 | mark as u64);
+            rows.push(state);
+        }
+        assert!(rows.is_full());
+        let mut at = 0;
+        for (mark, state) in states.iter().enumerate() {
+            let (row, next) = rows.row(at);
+            assert_eq!(row, Row { state, mark: mark as u32, origin: 1 << 40 | mark as u64 });
+            at = next;
+        }
+        assert_eq!((at, rows.take_count()), (rows.used(), 40));
+    }
+}
