@@ -180,7 +180,7 @@ pub(crate) fn flags() -> settings::Flags {
     let mut flags = settings::builder();
     let verifier = if cfg!(debug_assertions) { "true" } else { "false" };
     let wanted = [
-        ("opt_level", "speed"),
+        ("opt_level", "none"),
         ("is_pic", "false"),
         ("use_colocated_libcalls", "false"),
         ("unwind_info", "false"),
