@@ -96,6 +96,43 @@ pub fn hash(bytes: &[u8]) -> u64 {
     multiply(multiply(first ^ KEYS[1], last ^ seed) ^ KEYS[2], KEYS[0])
 }
 
+/// What stands for a state where the state is not kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Fingerprint(pub u64, pub u64);
+
+/// A fingerprint of all bytes: two hashes that know nothing of each other. Each
+/// seed gives another one.
+#[inline(always)]
+pub fn fingerprint(bytes: &[u8], seed: u64) -> Fingerprint {
+    let len = bytes.len();
+    let mut a = multiply(seed ^ KEYS[1], KEYS[2]) ^ len as u64;
+    let mut b = multiply(seed ^ KEYS[2], KEYS[0]) ^ len as u64;
+    let mut take = |x: u64, y: u64| {
+        a = multiply(x ^ KEYS[1], y ^ a);
+        b = multiply(x ^ b, y ^ KEYS[0]);
+    };
+    if len < STEP {
+        let mut last = [0; STEP];
+        last[..len].copy_from_slice(bytes);
+        let last = u128::from_le_bytes(last);
+        take(last as u64, (last >> 64) as u64);
+    } else {
+        let piece = |at: usize| {
+            debug_assert!(at + STEP <= len);
+            // SAFETY: below, `at` is at most `len - STEP`.
+            unsafe { bytes.as_ptr().add(at).cast::<u128>().read_unaligned().to_le() }
+        };
+        let mut at = 0;
+        while at + STEP < len {
+            take(piece(at) as u64, (piece(at) >> 64) as u64);
+            at += STEP;
+        }
+        let last = piece(len - STEP);
+        take(last as u64, (last >> 64) as u64);
+    }
+    Fingerprint(multiply(a ^ KEYS[2], KEYS[0]), multiply(b ^ KEYS[1], KEYS[2]))
+}
+
 #[inline(always)]
 fn multiply(a: u64, b: u64) -> u64 {
     let product = a as u128 * b as u128;

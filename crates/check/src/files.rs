@@ -44,6 +44,8 @@ pub enum Error {
     Other(PathBuf, Vec<Difference>),
     /// The states of the checkpoint do not fit in the memory of the search.
     Memory(PathBuf),
+    /// The store is lossy: there is nothing of it on disk.
+    LossyStore,
 }
 
 impl Error {
@@ -88,6 +90,9 @@ impl fmt::Display for Error {
                 "the states of the checkpoint '{}' do not fit in memory: raise --memory",
                 file.display()
             ),
+            Error::LossyStore => {
+                write!(f, "checkpoints and waiting states on disk need an exact store")
+            }
         }
     }
 }

@@ -12,6 +12,7 @@ mod shorten;
 pub mod store;
 
 pub use files::{Difference, Error, Files};
-pub use outcome::{Found, Outcome, Progress, Saved, Stop, Verdict};
-pub use search::{Compress, FOLD_AFTER, Maker, Options, Order, Target, check};
+pub use outcome::{Found, Lossy, Outcome, Progress, Saved, Stop, Verdict};
+pub use search::{Compress, FOLD_AFTER, Maker, Options, Order, Storage, Target, check};
 pub use shorten::shorten;
+pub use store::Layout;

@@ -95,6 +95,16 @@ impl Mapping {
         return false;
     }
 
+    /// Provides the next of all pages, of which so many bytes were provided;
+    /// false if there are no more.
+    pub fn provide_next(&self, provided: &AtomicU64) -> bool {
+        const STEP: u64 = 2 << 20;
+        // Relaxed: whatever the order, a page may be provided twice.
+        let from = provided.fetch_add(STEP, Ordering::Relaxed);
+        let left = (self.len() as u64).saturating_sub(from);
+        left > 0 && self.provide(from as usize, left.min(STEP) as usize)
+    }
+
     /// Gives whole pages back to the system; they read as zero from then on.
     /// Nobody may use them meanwhile.
     pub fn release(&self, at: usize, len: usize) {

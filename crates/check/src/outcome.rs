@@ -1,5 +1,6 @@
 //! What a search found.
 
+use crate::store::Layout;
 use ir::fault::Fault;
 use ir::model::Step;
 use std::time::Duration;
@@ -9,6 +10,9 @@ pub enum Verdict {
     /// All states were seen and none is wrong.
     Holds,
     Violation,
+    /// The search came to its end without a violation, but it may have missed
+    /// states: its store is lossy.
+    NoViolationFound,
     /// Not all states were seen; none of those seen is wrong.
     Incomplete,
 }
@@ -38,6 +42,26 @@ impl Stop {
         Stop::Way,
         Stop::Disk,
     ];
+}
+
+/// What a lossy store has come to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lossy {
+    Bitstate {
+        bits: u64,
+        hashes: u32,
+        layout: Layout,
+        /// Bits that are set.
+        set: u64,
+    },
+    Compact {
+        slots: u64,
+        /// Bits of a signature.
+        signature: u32,
+        stored: u64,
+        /// States for which there was no slot.
+        dropped: u64,
+    },
 }
 
 /// A violation and the way to it.
@@ -75,6 +99,8 @@ pub struct Outcome {
     pub reached: Vec<bool>,
     /// The states were folded together at the end.
     pub compressed: bool,
+    /// If the store is a lossy one.
+    pub lossy: Option<Lossy>,
     /// Most bytes of waiting states on disk at a time.
     pub spilled: u64,
     /// What has gone wrong with waiting states on disk.

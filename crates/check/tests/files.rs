@@ -1,7 +1,7 @@
 //! Searches that are interrupted and go on, and that keep waiting states on
 //! disk, end as those do that were left alone.
 
-use check::{Compress, Error, Files, Options, Order, Outcome, Stop, Verdict};
+use check::{Compress, Error, Files, Options, Order, Outcome, Stop, Storage, Verdict};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use ir::source::Span;
@@ -117,6 +117,8 @@ fn settings() -> Vec<Setting> {
 
 fn options<'a>(setting: Setting, interrupt: &'a AtomicBool, files: &'a Files) -> Options<'a> {
     Options {
+        storage: Storage::Exact,
+        seed: 0,
         fold_after: check::FOLD_AFTER,
         order: setting.order,
         threads: setting.threads,
@@ -308,6 +310,19 @@ fn files_that_cannot_be_written_are_refused_at_the_start() {
     std::fs::write(&precious, "init { skip }").expect("a writable file");
     let error = search(&Shared::new(5, 6), setting, &checkpoint(&precious)).expect_err("refused");
     assert!(matches!(error, Error::WouldOverwrite(_)), "{error}");
+}
+
+#[test]
+fn a_lossy_store_has_nothing_on_disk() {
+    let interrupt = AtomicBool::new(false);
+    let dir = directory();
+    let files = checkpoint(&dir.path().join("wheels.checkpoint"));
+    let storage = Storage::Compact { arena: 1 << 20, signature: 32, drop: true };
+    let options = Options { storage, ..options(settings()[0], &interrupt, &files) };
+    let shared = Shared::new(5, 6);
+    let make = || -> Box<dyn Model + '_> { Box::new(Wheels { shared: &shared }) };
+    let error = check::check(&make, &options).expect_err("refused");
+    assert!(matches!(error, Error::LossyStore), "{error}");
 }
 
 #[test]

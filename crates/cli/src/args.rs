@@ -30,6 +30,8 @@ Examples:
   supertrace check m.pml --ignore deadlock --all
   supertrace check m.pml --memory 4GiB --time 10m --json
   supertrace check m.pml --memory 4GiB --spill /var/tmp
+  supertrace check m.pml --store bitstate --arena 1GiB
+  supertrace check m.pml --store compact --bits 40 --on-full drop
   supertrace check m.pml --time 8h --checkpoint m.ckpt
   supertrace check m.pml --time 8h --checkpoint m.ckpt --resume m.ckpt
   supertrace check m.pml --trail m.pml.trail; spin -t -p m.pml
@@ -46,7 +48,7 @@ Examples:
 pub enum Command {
     /// Search all reachable states for assertion failures, deadlocks and run-time errors
     #[command(after_help = CHECK_EXAMPLES)]
-    Check(CheckArgs),
+    Check(Box<CheckArgs>),
     /// Run a model: at random, step by step by hand, or along a trace
     #[command(after_help = SIMULATE_EXAMPLES)]
     Simulate(SimulateArgs),
@@ -80,6 +82,34 @@ pub struct CheckArgs {
     /// Threads that search [default: one for each core]
     #[arg(long, value_name = "N", value_parser = crate::units::threads)]
     pub threads: Option<usize>,
+
+    /// What is remembered of visited states: all of them, some bits of an arena, or a
+    /// signature each. The last two take a fraction of the memory, and may miss states
+    #[arg(long, value_enum, default_value = "exact")]
+    pub store: Store,
+
+    /// Size of the arena of --store bitstate or compact: bits as 2^30, or bytes as 700MiB
+    /// [default: 256MiB, or a quarter of --memory]
+    #[arg(long, value_name = "SIZE", value_parser = crate::units::arena)]
+    pub arena: Option<u64>,
+
+    /// Bits of the arena that stand for a state, for --store bitstate [default: 3]
+    #[arg(long, value_name = "K", value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub hashes: Option<u32>,
+
+    /// Where these bits are, for --store bitstate: in one cache line, or anywhere
+    /// [default: blocked]
+    #[arg(long, value_enum)]
+    pub layout: Option<Layout>,
+
+    /// Bits of a signature, for --store compact [default: 64]
+    #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=64))]
+    pub bits: Option<u32>,
+
+    /// What to do when the table of --store compact is full: end the search, or go on
+    /// without the states that have no room [default: stop]
+    #[arg(long, value_enum, value_name = "WHAT")]
+    pub on_full: Option<OnFull>,
 
     /// Keep states folded together: a fraction of the memory, at some cost of time
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
@@ -239,6 +269,40 @@ pub enum Reduce {
 pub enum Engine {
     Jit,
     Interpret,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Store {
+    /// All states in full
+    Exact,
+    /// Some bits of an arena for each state (supertrace)
+    Bitstate,
+    /// A signature for each state (hash compaction)
+    Compact,
+}
+
+impl Store {
+    pub fn name(self) -> &'static str {
+        match self {
+            Store::Exact => "exact",
+            Store::Bitstate => "bitstate",
+            Store::Compact => "compact",
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Layout {
+    /// All bits of a state in one cache line: fast
+    Blocked,
+    /// Each bit anywhere: fewer states are missed
+    Scattered,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum OnFull {
+    Stop,
+    Drop,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

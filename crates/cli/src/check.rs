@@ -1,7 +1,7 @@
 //! `supertrace check`.
 
 use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
-use crate::{exit, load, print, progress, trail, units};
+use crate::{exit, load, print, progress, storage, trail, units};
 use anyhow::Result;
 use check::{Compress, Files, Found, Options, Order, Outcome, Verdict};
 use ir::fault::FaultKind;
@@ -68,7 +68,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     // The verdict is out before a file that cannot be written ends the run.
     write_files(&system, args, first_trace.as_ref(), first_steps.as_deref())?;
     Ok(match outcome.verdict {
-        Verdict::Holds => exit::NO_VIOLATION,
+        Verdict::Holds | Verdict::NoViolationFound => exit::NO_VIOLATION,
         Verdict::Violation => exit::VIOLATION,
         Verdict::Incomplete => exit::STOPPED,
     })
@@ -140,6 +140,8 @@ fn search(system: &System, args: &CheckArgs) -> Result<Outcome> {
     });
     let files = files(system, args);
     let options = Options {
+        storage: storage::storage(args)?,
+        seed: args.seed,
         order: match args.search {
             Search::Dfs => Order::Dfs,
             Search::Bfs => Order::Bfs,
@@ -278,7 +280,7 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
             Ignore::Deadlock => "deadlock",
         })
         .collect();
-    BTreeMap::from([
+    let mut options = BTreeMap::from([
         ("search", json!(if args.search == Search::Dfs { "dfs" } else { "bfs" })),
         ("engine", json!(if args.engine == Engine::Jit { "jit" } else { "interpret" })),
         ("threads", json!(threads(args))),
@@ -295,7 +297,9 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
         ("max_violations", json!(if args.all { None } else { Some(args.max_violations) })),
         ("shorten", json!(args.shorten == Switch::On)),
         ("define", json!(args.model.define)),
-    ])
+    ]);
+    options.extend(storage::options_json(args));
+    options
 }
 
 fn show(report: &CheckReport, args: &CheckArgs) {

@@ -6,6 +6,7 @@ mod load;
 mod progress;
 mod show;
 mod simulate;
+mod storage;
 mod trail;
 mod units;
 

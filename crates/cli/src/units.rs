@@ -24,6 +24,17 @@ pub fn size(text: &str) -> Result<u64, String> {
     Ok(bytes as u64)
 }
 
+/// Bits of an arena: `2^30` for so many bits, else a size in bytes.
+pub fn arena(text: &str) -> Result<u64, String> {
+    let Some(exponent) = text.trim().strip_prefix("2^") else {
+        return size(text).map(|bytes| bytes.saturating_mul(8));
+    };
+    match exponent.parse() {
+        Ok(exponent @ 3..=50) => Ok(1 << exponent),
+        _ => Err("expected 2^3 to 2^50 bits, or a size such as 700MiB".into()),
+    }
+}
+
 /// `90s`, `10m`, `1.5h`, `500ms`, or seconds.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let (number, unit) = split(text)?;
@@ -123,6 +134,8 @@ mod tests {
         for bad in ["", "GiB", "4 parsecs", "-1", "0", "1e30", "9999999TiB"] {
             assert!(size(bad).is_err(), "{bad}");
         }
+        assert_eq!((arena("2^30"), arena("1KiB")), (Ok(1 << 30), Ok(8192)));
+        assert!(arena("2^99").is_err() && arena("2^").is_err() && arena("x").is_err());
         assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("1.5h"), Ok(Duration::from_secs(5400)));

@@ -3,15 +3,15 @@
 mod common;
 
 use check::{Order, Verdict};
-use common::{Engine, FULL, How, corpus, how, load, search, skipped};
+use common::{Engine, FULL, How, Store, corpus, how, load, search, skipped};
 use ir::reduce;
 
 /// The interpreter would take the test run too long on larger models.
 const INTERPRETED: u64 = 200_000;
 
-const INTERPRET: How = how(Order::Dfs, 2, Engine::Interpret, false);
-const EXACT: How = how(Order::Dfs, 2, Engine::Jit, false);
-const FOLDED: How = how(Order::Bfs, 2, Engine::Jit, true);
+const INTERPRET: How = how(Order::Dfs, 2, Engine::Interpret, Store::Exact);
+const EXACT: How = how(Order::Dfs, 2, Engine::Jit, Store::Exact);
+const FOLDED: How = how(Order::Bfs, 2, Engine::Jit, Store::Folded);
 
 #[test]
 fn counts_and_first_errors_are_those_of_spin() {

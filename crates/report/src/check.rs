@@ -74,7 +74,7 @@ impl CheckReport {
     ) -> CheckReport {
         let violations: Vec<Violation> = traces.into_iter().filter_map(violation).collect();
         let seconds = outcome.elapsed.as_secs_f64();
-        let complete = outcome.stop.is_none();
+        let complete = outcome.stop.is_none() && outcome.lossy.is_none();
         let resumable = outcome.checkpoint.as_ref().is_some_and(|saved| saved.resumable);
         CheckReport {
             verdict: verdict_name(outcome.verdict),
@@ -120,6 +120,7 @@ fn verdict_name(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Holds => "holds",
         Verdict::Violation => "violation",
+        Verdict::NoViolationFound => "no-violation-found",
         Verdict::Incomplete => "incomplete",
     }
 }

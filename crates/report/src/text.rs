@@ -52,6 +52,7 @@ impl CheckReport {
         let code = match self.verdict {
             "holds" => "1;32",
             "violation" => "1;31",
+            "no-violation-found" => "1;36",
             _ => "1;33",
         };
         let _ = writeln!(out, "{}: {}", self.model, paint(self.verdict, code, color));
@@ -95,6 +96,11 @@ impl CheckReport {
                 format!("{} in any reachable state", parts.join(", "))
             }
             ("violation", _) => return String::new(),
+            ("no-violation-found", _) => {
+                "no violation in the states that were seen; others may have been missed, \
+                 as the store is lossy"
+                    .into()
+            }
             (_, Some("time")) => {
                 "the time limit ended the search: part of the states was not seen".into()
             }

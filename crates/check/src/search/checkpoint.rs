@@ -122,7 +122,8 @@ impl Checkpoint {
         let store = match kept {
             Kept::Exact(_) => Form::Exact,
             Kept::Tree(tree) => Form::Tree(tree.shapes()),
-            Kept::Nothing => return Err(damaged()),
+            // Not with a store that is lossy.
+            Kept::Bitstate(_) | Kept::Compact(_) | Kept::Nothing => return Err(damaged()),
         };
         let header = Header {
             identity: self.identity.clone(),
@@ -137,7 +138,7 @@ impl Checkpoint {
         match kept {
             Kept::Exact(store) => store.save(&mut to)?,
             Kept::Tree(store) => store.save(&mut to)?,
-            Kept::Nothing => {}
+            Kept::Bitstate(_) | Kept::Compact(_) | Kept::Nothing => {}
         }
         to.finish()?.sync_all()?;
         std::fs::rename(&temporary, &self.file)?;

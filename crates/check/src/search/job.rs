@@ -6,10 +6,10 @@ use super::provide::provide_meanwhile;
 use super::run::{Event, Run};
 use super::stack::Stack;
 use super::worker::Worker;
-use super::{Compress, Maker, Order, bfs, dfs};
-use crate::files::{Error, Trouble};
+use super::{Compress, Maker, Order, Storage, bfs, dfs};
+use crate::files::{Error, Files, Trouble};
 use crate::outcome::{Saved, Stop};
-use crate::store::{ExactStore, Store, TreeStore};
+use crate::store::{Bitstate, Compact, ExactStore, LossyStore, Store, TreeStore};
 
 /// Waiting states are worth going to disk if they take this part of the memory.
 const WORTH_SPILLING: u64 = 32;
@@ -18,6 +18,8 @@ const WORTH_SPILLING: u64 = 32;
 pub(super) enum Kept {
     Exact(ExactStore),
     Tree(Box<TreeStore>),
+    Bitstate(LossyStore<Bitstate>),
+    Compact(LossyStore<Compact>),
     /// There was no room for a store, or none to fold it.
     Nothing,
 }
@@ -27,6 +29,8 @@ impl Kept {
         match self {
             Kept::Exact(store) => store.bytes(),
             Kept::Tree(store) => store.bytes(),
+            Kept::Bitstate(store) => store.bytes(),
+            Kept::Compact(store) => store.bytes(),
             Kept::Nothing => run.budget.used(),
         }
     }
@@ -43,6 +47,10 @@ pub(super) struct Job {
 impl Job {
     /// Finds the initial states, or reads where a checkpoint has left off.
     pub fn new(make: &Maker, run: &mut Run) -> Result<Job, Error> {
+        let on_disk = |f: &Files| f.checkpoint.is_some() || f.resume.is_some() || f.spill.is_some();
+        if run.options.storage != Storage::Exact && run.options.files.is_some_and(on_disk) {
+            return Err(Error::LossyStore);
+        }
         let hidden = make().hidden();
         let checkpoint = Checkpoint::new(run.options, hidden)?;
         let (kept, frontier) = match run.options.files.and_then(|f| f.resume.as_deref()) {
@@ -114,6 +122,8 @@ impl Job {
         match &self.kept {
             Kept::Exact(store) => search(make, run, store, &mut self.frontier),
             Kept::Tree(store) => search(make, run, &**store, &mut self.frontier),
+            Kept::Bitstate(store) => search(make, run, store, &mut self.frontier),
+            Kept::Compact(store) => search(make, run, store, &mut self.frontier),
             Kept::Nothing => {}
         }
     }
@@ -166,12 +176,30 @@ impl Job {
     }
 }
 
-/// Stores the initial states.
+/// Makes the store and puts the initial states into it.
 fn begin(make: &Maker, run: &Run, hidden: usize) -> (Kept, Vec<Stack>) {
-    let Some(store) = ExactStore::new(hidden, &run.budget) else {
-        run.stop(Stop::Memory);
-        return (Kept::Nothing, Vec::new());
+    let budget = &run.budget;
+    let begun = match run.options.storage {
+        Storage::Exact => ExactStore::new(hidden, budget)
+            .map(|store| (start(make, run, &store), Kept::Exact(store))),
+        Storage::Bitstate { bits, hashes, layout } => Bitstate::new(bits, hashes, layout, budget)
+            .and_then(|filter| LossyStore::new(filter, hidden, run.options.seed, budget))
+            .map(|store| (start(make, run, &store), Kept::Bitstate(store))),
+        Storage::Compact { arena, signature, drop } => Compact::new(arena, signature, drop, budget)
+            .and_then(|filter| LossyStore::new(filter, hidden, run.options.seed, budget))
+            .map(|store| (start(make, run, &store), Kept::Compact(store))),
     };
+    match begun {
+        Some((stack, kept)) => (kept, vec![stack]),
+        None => {
+            run.stop(Stop::Memory);
+            (Kept::Nothing, Vec::new())
+        }
+    }
+}
+
+/// Stores the initial states.
+fn start<S: Store>(make: &Maker, run: &Run, store: &S) -> Stack {
     let mut worker = Worker::new(run, make(), store.writer());
     worker.start();
     let mut stack = Stack::new(&run.space);
@@ -179,6 +207,5 @@ fn begin(make: &Maker, run: &Run, hidden: usize) -> (Kept, Vec<Stack>) {
         run.trouble(trouble);
     }
     run.add_reached(worker.reached());
-    drop(worker);
-    (Kept::Exact(store), vec![stack])
+    stack
 }

@@ -14,8 +14,8 @@ mod stack;
 mod worker;
 
 use crate::files::{Error, Files};
-use crate::outcome::{Found, Outcome, Progress, Stop, Verdict};
-use crate::store::Shape;
+use crate::outcome::{Found, Lossy, Outcome, Progress, Stop, Verdict};
+use crate::store::{Layout, Shape, Store};
 use ir::fault::{Fault, FaultKind};
 use ir::model::Model;
 use ir::source::Span;
@@ -39,8 +39,24 @@ pub enum Compress {
     Auto,
 }
 
+/// What is remembered of the states that were visited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// All of them, in full.
+    Exact,
+    /// Some bits of an arena for each: a state may be taken for another.
+    Bitstate { bits: u64, hashes: u32, layout: Layout },
+    /// A signature for each, in a table of at most so many bits: a state may
+    /// be taken for another. If the table is full, states are dropped or the
+    /// search ends.
+    Compact { arena: u64, signature: u32, drop: bool },
+}
+
 pub struct Options<'a> {
     pub order: Order,
+    pub storage: Storage,
+    /// Of hash functions.
+    pub seed: u64,
     pub threads: usize,
     pub compress: Compress,
     /// With `Compress::On`, states after which they are folded.
@@ -67,6 +83,8 @@ impl Default for Options<'_> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Options {
             order: Order::Dfs,
+            storage: Storage::Exact,
+            seed: 0,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             compress: Compress::Auto,
             fold_after: FOLD_AFTER,
@@ -135,6 +153,24 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
             drop(store);
             return if hidden > 0 { outcome } else { in_spins_order(make, options, outcome) };
         }
+        Kept::Bitstate(store) => {
+            let lossy = Lossy::Bitstate {
+                bits: store.filter.bits(),
+                hashes: store.filter.hashes(),
+                layout: store.filter.layout(),
+                set: store.filter.n_set(),
+            };
+            return conclude_lossy(make, run, &store, lossy);
+        }
+        Kept::Compact(store) => {
+            let lossy = Lossy::Compact {
+                slots: store.filter.slots(),
+                signature: store.filter.bits(),
+                stored: store.filter.n_stored(),
+                dropped: store.filter.n_dropped(),
+            };
+            return conclude_lossy(make, run, &store, lossy);
+        }
         Kept::Tree(tree) => (tree.shapes(), true),
         Kept::Nothing => (Vec::new(), false),
     };
@@ -149,6 +185,19 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
         outcome.verdict = Verdict::Incomplete;
         outcome.stop = Some(Stop::Way);
     }
+    outcome
+}
+
+/// The same after a search that may have missed states.
+fn conclude_lossy<S: Store>(make: &Maker, run: &Run, store: &S, lossy: Lossy) -> Outcome {
+    let mut model = make();
+    let found = run.take_found().into_iter();
+    let found = found.map(|w| path::found(&mut *model, store, w)).collect();
+    let mut outcome = outcome(run, found, store.bytes());
+    if outcome.verdict == Verdict::Holds {
+        outcome.verdict = Verdict::NoViolationFound;
+    }
+    outcome.lossy = Some(lossy);
     outcome
 }
 
@@ -178,6 +227,7 @@ fn way(
 ) -> Option<Found> {
     let target = Target::from(witness);
     let options = Options {
+        storage: Storage::Exact,
         compress: Compress::Off,
         ignore: Vec::new(),
         target: Some(target),
@@ -217,6 +267,7 @@ fn outcome(run: &Run, violations: Vec<Found>, store_memory: u64) -> Outcome {
         store_memory,
         reached: run.take_reached(),
         compressed: false,
+        lossy: None,
         spilled: run.space.spill.as_ref().map_or(0, |spill| spill.peak()),
         trouble: run.take_trouble(),
         checkpoint: None,

@@ -102,6 +102,7 @@ impl<'r, W: Writer> Worker<'r, W> {
         if done {
             finds.counted += transitions;
         }
+        finds.writer.finish(done);
         let report_at = self.reported + REPORT_EXPANSIONS;
         if self.expanded >= report_at || self.expanded < REPORTS_AT_ONCE || !done {
             self.report();
@@ -198,6 +199,9 @@ impl<W: Writer> Sink for Finds<'_, W> {
         if !self.run.ignores(&fault) {
             // A deadlock has no step of its own.
             let depth = self.depth as usize + !steps.is_empty() as usize;
+            if let Some(parent) = self.parent {
+                self.writer.keep(parent);
+            }
             self.run.report(Witness { fault, from: self.parent, steps: steps.to_vec(), depth });
         }
         self.flow()

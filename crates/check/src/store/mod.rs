@@ -5,6 +5,7 @@
 //! states from now they are compared. In between, memory has time to arrive.
 
 mod exact;
+mod lossy;
 mod records;
 mod shape;
 mod table;
@@ -14,6 +15,7 @@ mod tree;
 mod words;
 
 pub use exact::ExactStore;
+pub use lossy::{Bitstate, Compact, Layout, LossyStore};
 pub use shape::Shape;
 pub use tree::{TreeStore, TreeWriter};
 
@@ -66,6 +68,13 @@ pub trait Writer {
 
     /// Stores all that was offered, as `advance` does.
     fn settle(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full>;
+
+    /// Tells whether the states that were read since this was last called have
+    /// been expanded; else they will be read again.
+    fn finish(&mut self, _expanded: bool) {}
+
+    /// Keeps a state that was read last, and the way to it, for good.
+    fn keep(&mut self, _token: Token) {}
 
     /// Whether a state is visited.
     fn contains(&mut self, state: &[u8]) -> bool;

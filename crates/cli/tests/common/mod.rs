@@ -2,7 +2,7 @@
 
 #![allow(dead_code)] // Each test binary uses a part of this.
 
-use check::{Compress, Options, Order, Outcome};
+use check::{Compress, Options, Order, Outcome, Storage};
 use ir::fault::FaultKind;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
@@ -65,8 +65,23 @@ pub struct How {
     pub order: Order,
     pub threads: usize,
     pub engine: Engine,
-    /// Folds states after a few.
-    pub compress: bool,
+    pub store: Store,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    Exact,
+    /// States are folded together after a few.
+    Folded,
+    /// With so much room that nothing is missed.
+    Bitstate,
+    Compact,
+}
+
+impl Store {
+    pub fn is_lossy(self) -> bool {
+        matches!(self, Store::Bitstate | Store::Compact)
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,17 +91,20 @@ pub enum Engine {
 }
 
 /// Every order and, not with every other, every number of threads, engine and store.
-pub const HOWS: [How; 6] = [
-    how(Order::Dfs, 1, Engine::Interpret, false),
-    how(Order::Bfs, 1, Engine::Interpret, true),
-    how(Order::Dfs, 1, Engine::Jit, true),
-    how(Order::Bfs, 1, Engine::Jit, false),
-    how(Order::Dfs, 3, Engine::Jit, false),
-    how(Order::Bfs, 3, Engine::Jit, true),
+pub const HOWS: [How; 9] = [
+    how(Order::Dfs, 1, Engine::Interpret, Store::Exact),
+    how(Order::Bfs, 1, Engine::Interpret, Store::Folded),
+    how(Order::Dfs, 1, Engine::Jit, Store::Folded),
+    how(Order::Bfs, 1, Engine::Jit, Store::Exact),
+    how(Order::Dfs, 3, Engine::Jit, Store::Exact),
+    how(Order::Bfs, 3, Engine::Jit, Store::Folded),
+    how(Order::Dfs, 1, Engine::Jit, Store::Bitstate),
+    how(Order::Bfs, 1, Engine::Interpret, Store::Bitstate),
+    how(Order::Dfs, 3, Engine::Jit, Store::Compact),
 ];
 
-pub const fn how(order: Order, threads: usize, engine: Engine, compress: bool) -> How {
-    How { order, threads, engine, compress }
+pub const fn how(order: Order, threads: usize, engine: Engine, store: Store) -> How {
+    How { order, threads, engine, store }
 }
 
 pub fn search(system: &System, how: How, ignore: &[FaultKind]) -> Outcome {
@@ -102,7 +120,14 @@ pub fn search(system: &System, how: How, ignore: &[FaultKind]) -> Outcome {
     let options = Options {
         order: how.order,
         threads: how.threads,
-        compress: if how.compress { Compress::On } else { Compress::Off },
+        storage: match how.store {
+            Store::Exact | Store::Folded => Storage::Exact,
+            Store::Bitstate => {
+                Storage::Bitstate { bits: 1 << 27, hashes: 5, layout: check::Layout::Blocked }
+            }
+            Store::Compact => Storage::Compact { arena: 1 << 27, signature: 64, drop: false },
+        },
+        compress: if how.store == Store::Folded { Compress::On } else { Compress::Off },
         fold_after: 50,
         ignore: ignore.to_vec(),
         memory: 4 << 30,

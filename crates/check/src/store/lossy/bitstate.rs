@@ -1,0 +1,163 @@
+//! Bitstate: some bits of an arena stand for a state, which counts as visited
+//! if all of them are set (Holzmann's supertrace; a Bloom filter).
+
+use super::{Filter, Marked};
+use crate::bytes::Fingerprint;
+use crate::memory::{Budget, Mapping, prefetch};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Where the bits of a state are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Layout {
+    /// All in one cache line: one access to memory.
+    Blocked,
+    /// Anywhere, each on its own: fewer states are missed, slower.
+    Scattered,
+}
+
+/// Bits of a cache line.
+const LINE: u64 = 512;
+
+pub struct Bitstate {
+    map: Mapping,
+    /// Bytes that were provided.
+    provided: AtomicU64,
+    bits: u64,
+    hashes: u32,
+    layout: Layout,
+    budget: Arc<Budget>,
+}
+
+impl Bitstate {
+    /// An arena of so many bits, 512 at least; `None` if there is no memory.
+    pub fn new(bits: u64, hashes: u32, layout: Layout, budget: &Arc<Budget>) -> Option<Bitstate> {
+        let bits = match layout {
+            Layout::Blocked => (bits / LINE).max(1) * LINE,
+            Layout::Scattered => bits.max(LINE),
+        };
+        let bytes = bits.div_ceil(LINE) * (LINE / 8);
+        if !budget.take(bytes) {
+            return None;
+        }
+        let map = usize::try_from(bytes).ok().and_then(Mapping::new);
+        if map.is_none() {
+            budget.give(bytes);
+        }
+        let (provided, budget) = (AtomicU64::new(0), budget.clone());
+        Some(Bitstate { map: map?, provided, bits, hashes, layout, budget })
+    }
+
+    /// Bits of the arena.
+    pub fn bits(&self) -> u64 {
+        self.bits
+    }
+
+    pub fn hashes(&self) -> u32 {
+        self.hashes
+    }
+
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// Bits that are set.
+    pub fn n_set(&self) -> u64 {
+        // Relaxed: a sum for people.
+        let words = (0..self.bits.div_ceil(64)).map(|i| self.word(i * 64).load(Ordering::Relaxed));
+        words.map(|word| word.count_ones() as u64).sum()
+    }
+
+    /// The word that holds a bit.
+    #[inline(always)]
+    fn word(&self, bit: u64) -> &AtomicU64 {
+        debug_assert!(bit < self.map.len() as u64 * 8);
+        // SAFETY: the mapping has as many bits, in aligned words that are only
+        // used as atomics.
+        unsafe { &*self.map.start().cast::<AtomicU64>().add((bit / 64) as usize) }
+    }
+
+    /// Calls `see` with each bit of a state until it answers false; the last
+    /// answer.
+    #[inline(always)]
+    fn each_bit(&self, state: Fingerprint, mut see: impl FnMut(u64) -> bool) -> bool {
+        match self.layout {
+            Layout::Scattered => {
+                let (mut at, mut step) = (state.0, state.1 | 1);
+                (0..self.hashes as u64).all(|i| {
+                    let bit = within(at, self.bits);
+                    // Steps that change keep two states that share two bits
+                    // from sharing all of them.
+                    at = at.wrapping_add(step);
+                    step = step.wrapping_add(i.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+                    see(bit)
+                })
+            }
+            Layout::Blocked => {
+                let line = within(state.0, self.bits / LINE) * LINE;
+                let mut rest = state.1;
+                (0..self.hashes).all(|i| {
+                    if i > 0 && i % 7 == 0 {
+                        // Seven times nine bits are used up.
+                        rest = (state.1 ^ rest.rotate_left(29) ^ i as u64)
+                            .wrapping_mul(0xD1B5_4A32_D192_ED03);
+                        rest ^= rest >> 32;
+                    }
+                    let bit = line + rest % LINE;
+                    rest /= LINE;
+                    see(bit)
+                })
+            }
+        }
+    }
+}
+
+/// A number below `limit`, from one that may be anything.
+#[inline(always)]
+fn within(number: u64, limit: u64) -> u64 {
+    ((number as u128 * limit as u128) >> 64) as u64
+}
+
+impl Filter for Bitstate {
+    #[inline(always)]
+    fn prefetch(&self, state: Fingerprint) {
+        let blocked = self.layout == Layout::Blocked;
+        self.each_bit(state, |bit| {
+            prefetch((&raw const *self.word(bit)).cast());
+            !blocked
+        });
+    }
+
+    #[inline(always)]
+    fn mark(&self, state: Fingerprint) -> Marked {
+        let mut new = false;
+        self.each_bit(state, |bit| {
+            let (word, mask) = (self.word(bit), 1 << (bit % 64));
+            // Relaxed: bits stand for themselves. Most are set, and to look is
+            // cheaper than to set.
+            if word.load(Ordering::Relaxed) & mask == 0 {
+                new |= word.fetch_or(mask, Ordering::Relaxed) & mask == 0;
+            }
+            true
+        });
+        if new { Marked::New } else { Marked::Seen }
+    }
+
+    fn contains(&self, state: Fingerprint) -> bool {
+        self.each_bit(state, |bit| self.word(bit).load(Ordering::Relaxed) & (1 << (bit % 64)) != 0)
+    }
+
+    fn bytes(&self) -> u64 {
+        self.map.len() as u64
+    }
+
+    fn provide(&self) -> bool {
+        self.map.provide_next(&self.provided)
+    }
+}
+
+impl Drop for Bitstate {
+    fn drop(&mut self) {
+        self.budget.give(self.bytes());
+    }
+}

@@ -1,0 +1,194 @@
+//! States that wait or lie on the way to one that waits, each with the state
+//! it was found from. A state is forgotten when it was expanded and nothing is
+//! left that was found from it; its memory is used again.
+
+use crate::bytes::copy;
+use crate::memory::{Budget, Mapping, prefetch};
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// A token counts units of so many bytes.
+const UNIT: usize = 16;
+/// Record: token of the parent, length, references; then the state.
+const HEAD: usize = 16;
+const LENGTH: usize = 8;
+const REFERENCES: usize = 12;
+const LARGEST_CHUNK: u64 = 1 << 20;
+const SMALLEST_CHUNK: u64 = 16 << 10;
+
+pub struct Slab {
+    map: Mapping,
+    chunk: u64,
+    /// Bytes given out.
+    given: AtomicU64,
+    budget: Arc<Budget>,
+}
+
+/// What a thread has at hand: a piece of fresh memory, and places that were
+/// used before, by their units.
+#[derive(Default)]
+pub struct Desk {
+    at: u64,
+    end: u64,
+    /// Those of few units, as nearly all are, by their number.
+    free: Vec<Vec<u64>>,
+    others: HashMap<u64, Vec<u64>>,
+}
+
+/// Units of records that are easily found.
+const FEW: u64 = 64;
+
+impl Desk {
+    /// Places of so many units.
+    #[inline(always)]
+    fn free(&mut self, units: u64) -> &mut Vec<u64> {
+        if units >= FEW {
+            return self.others.entry(units).or_default();
+        }
+        if self.free.is_empty() {
+            self.free.resize_with(FEW as usize, Vec::new);
+        }
+        &mut self.free[units as usize]
+    }
+}
+
+impl Slab {
+    /// `None` if not even a small one fits in the budget.
+    pub fn new(budget: &Arc<Budget>) -> Option<Slab> {
+        let chunk = (budget.limit() / 64).clamp(SMALLEST_CHUNK, LARGEST_CHUNK) & !4095;
+        let bytes = usize::try_from(budget.limit().next_multiple_of(chunk) + chunk).ok()?;
+        let map = Mapping::new(bytes)?;
+        Some(Slab { map, chunk, given: AtomicU64::new(0), budget: budget.clone() })
+    }
+
+    /// Keeps a state that was found from `parent` (0 for none); its token.
+    /// `None` if memory is full.
+    pub fn add(&self, state: &[u8], parent: u64, desk: &mut Desk) -> Option<u64> {
+        let units = (HEAD + state.len()).div_ceil(UNIT) as u64;
+        let token = match desk.free(units).pop() {
+            Some(token) => token,
+            None => self.fresh(units, desk)?,
+        };
+        let len = u32::try_from(state.len()).ok()?;
+        let at = self.at(token).cast_mut();
+        // SAFETY: these units lie in the mapping and belong to this thread
+        // until others are told of the token.
+        unsafe {
+            at.cast::<u64>().write(parent);
+            at.add(LENGTH).cast::<u32>().write(len);
+            at.add(REFERENCES).cast::<u32>().write(1);
+            copy(state, std::slice::from_raw_parts_mut(at.add(HEAD), state.len()));
+        }
+        if parent != 0 {
+            self.hold(parent);
+        }
+        Some(token)
+    }
+
+    fn fresh(&self, units: u64, desk: &mut Desk) -> Option<u64> {
+        let size = units * UNIT as u64;
+        if desk.end - desk.at < size {
+            let taken = size.next_multiple_of(self.chunk);
+            if !self.budget.take(taken) {
+                return None;
+            }
+            let at = self.given.fetch_add(taken, Ordering::Relaxed);
+            if at + taken > self.map.len() as u64 {
+                return None;
+            }
+            // Token 0 stands for none.
+            (desk.at, desk.end) = (at.max(UNIT as u64), at + taken);
+            if desk.end - desk.at < size {
+                return self.fresh(units, desk);
+            }
+        }
+        let token = desk.at / UNIT as u64;
+        desk.at += size;
+        Some(token)
+    }
+
+    fn at(&self, token: u64) -> *const u8 {
+        self.map.start().wrapping_add(token as usize * UNIT)
+    }
+
+    fn references(&self, token: u64) -> &AtomicU32 {
+        // SAFETY: a token that somebody holds is that of a record, whose word
+        // here is aligned and only used as an atomic from then on.
+        unsafe { AtomicU32::from_ptr(self.at(token).add(REFERENCES).cast_mut().cast()) }
+    }
+
+    /// The state of a token that somebody holds.
+    pub fn state(&self, token: u64) -> &[u8] {
+        // SAFETY: as in `references`; a record does not change while it is held.
+        unsafe {
+            let at = self.at(token);
+            let len = at.add(LENGTH).cast::<u32>().read();
+            std::slice::from_raw_parts(at.add(HEAD), len as usize)
+        }
+    }
+
+    pub fn parent(&self, token: u64) -> Option<u64> {
+        // SAFETY: as in `state`.
+        let parent = unsafe { self.at(token).cast::<u64>().read() };
+        (parent != 0).then_some(parent)
+    }
+
+    pub fn prefetch(&self, token: u64) {
+        prefetch(self.at(token));
+        prefetch(self.at(token).wrapping_add(64));
+    }
+
+    /// Keeps a state, and all on the way to it, until it is released once more.
+    pub fn hold(&self, token: u64) {
+        // Relaxed: who calls holds the state already.
+        self.references(token).fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Somebody is done with a state; the last one forgets it.
+    pub fn release(&self, mut token: u64, desk: &mut Desk) {
+        // AcqRel: all uses by others come before its memory is used again.
+        while token != 0 && self.references(token).fetch_sub(1, Ordering::AcqRel) == 1 {
+            let units = (HEAD + self.state(token).len()).div_ceil(UNIT) as u64;
+            let parent = self.parent(token).unwrap_or(0);
+            desk.free(units).push(token);
+            token = parent;
+        }
+    }
+}
+
+impl Drop for Slab {
+    fn drop(&mut self) {
+        self.budget.give(*self.given.get_mut());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_state_is_kept_as_long_as_one_that_was_found_from_it() {
+        let slab = Slab::new(&Arc::new(Budget::new(1 << 20))).expect("room");
+        let mut desk = Desk::default();
+        let first = slab.add(&[1; 20], 0, &mut desk).expect("room");
+        let second = slab.add(&[2; 30], first, &mut desk).expect("room");
+        slab.release(first, &mut desk);
+        assert_eq!((slab.state(first), slab.parent(second)), (&[1; 20][..], Some(first)));
+        slab.release(second, &mut desk);
+        // Both are forgotten, so their places are used again.
+        assert_eq!(slab.add(&[3; 31], 0, &mut desk), Some(first));
+        assert_eq!(slab.add(&[3; 17], 0, &mut desk), Some(second));
+    }
+
+    #[test]
+    fn memory_is_limited() {
+        let budget = Arc::new(Budget::new(1 << 20));
+        let slab = Slab::new(&budget).expect("room");
+        let mut desk = Desk::default();
+        let n = (0..).take_while(|_| slab.add(&[7; 100], 0, &mut desk).is_some()).count();
+        assert!((8000..=9400).contains(&n) && budget.used() <= 1 << 20, "{n}");
+        drop(slab);
+        assert_eq!(budget.used(), 0);
+    }
+}

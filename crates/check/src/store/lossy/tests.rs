@@ -1,0 +1,153 @@
+//! Lossy stores lose as much as theory says, no more and no less.
+
+use super::{Bitstate, Compact, Filter, Layout, LossyStore, Marked};
+use crate::bytes::{Fingerprint, fingerprint};
+use crate::memory::Budget;
+use crate::store::{Store, Writer};
+use std::collections::HashSet;
+use std::sync::Arc;
+
+fn budget() -> Arc<Budget> {
+    Arc::new(Budget::new(1 << 30))
+}
+
+/// A state that differs from its neighbours in few bits, or in all.
+fn state(number: u64, random: bool) -> Fingerprint {
+    let number =
+        if random { number.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17) } else { number };
+    let mut bytes = [0; 24];
+    bytes[4..12].copy_from_slice(&number.to_le_bytes());
+    fingerprint(&bytes, 5)
+}
+
+/// Of `n` states that are not there, how many are taken for one that is.
+fn taken_for_others(filter: &impl Filter, n: u64, random: bool) -> f64 {
+    for number in 0..n {
+        filter.mark(state(number, random));
+    }
+    assert!((0..n).all(|number| filter.contains(state(number, random))));
+    (n..2 * n).filter(|number| filter.contains(state(*number, random))).count() as f64
+}
+
+/// Whether a count out of `n` is what a probability makes likely.
+fn likely(count: f64, n: u64, probability: f64) -> bool {
+    let mean = n as f64 * probability;
+    (count - mean).abs() <= 4.5 * (mean * (1.0 - probability)).sqrt() + 1.0
+}
+
+#[test]
+fn scattered_bits_collide_as_in_theory() {
+    for (bits, n, hashes) in [(1 << 20, 100_000, 1), (1 << 20, 100_000, 3), (999_983, 30_000, 20)] {
+        for random in [false, true] {
+            let filter = Bitstate::new(bits, hashes, Layout::Scattered, &budget()).expect("room");
+            let count = taken_for_others(&filter, n, random);
+            let fill = 1.0 - (1.0 - 1.0 / bits as f64).powf((n * hashes as u64) as f64);
+            let set = filter.n_set() as f64;
+            // States that are taken for others set no bits: the arena is a
+            // little emptier than without them.
+            assert!((0.95 * fill..=1.01 * fill).contains(&(set / bits as f64)), "{set} {fill}");
+            let probability = (set / bits as f64).powi(hashes as i32);
+            assert!(likely(count, n, probability), "{bits} {hashes} {count} {probability}");
+        }
+    }
+}
+
+#[test]
+fn blocked_bits_collide_as_in_theory() {
+    for (bits, n, hashes) in [(1u64 << 20, 100_000, 3), (1 << 21, 100_000, 8)] {
+        for random in [false, true] {
+            let filter = Bitstate::new(bits, hashes, Layout::Blocked, &budget()).expect("room");
+            let count = taken_for_others(&filter, n, random);
+            // States of a line are Poisson distributed.
+            let mean = n as f64 * 512.0 / bits as f64;
+            let (mut weight, mut probability) = ((-mean).exp(), 0.0);
+            for states in 1..400 {
+                weight *= mean / states as f64;
+                let set = 1.0 - (1.0 - 1.0 / 512f64).powf((states * hashes) as f64);
+                probability += weight * set.powi(hashes as i32);
+            }
+            let expected = n as f64 * probability;
+            let error = (count - expected).abs();
+            // States that are taken for others leave their lines emptier.
+            let tolerance = 4.5 * expected.sqrt() + 0.1 * expected;
+            assert!(error < tolerance, "{bits} {hashes}: {count} {expected}");
+        }
+    }
+}
+
+#[test]
+fn signatures_collide_as_in_theory() {
+    for (slots, n, bits) in [(150_000, 100_000, 10), (200_000, 100_000, 5), (101_000, 100_000, 20)]
+    {
+        for random in [false, true] {
+            let filter = Compact::with_slots(slots, bits, false, &budget()).expect("room");
+            let missed = (0..n).filter(|i| filter.mark(state(*i, random)) == Marked::Seen).count();
+            // A state meets load / (1 - load) others on its way to a free slot;
+            // the sum of that over all loads.
+            let load = n as f64 / filter.slots() as f64;
+            let met = filter.slots() as f64 * (-load - (1.0 - load).ln());
+            let expected = met / ((1u64 << bits) - 1) as f64;
+            let error = (missed as f64 - expected).abs();
+            // Missed states leave the table emptier.
+            assert!(error < 4.5 * expected.sqrt() + 0.2 * expected + 1.0, "{missed} {expected}");
+            assert_eq!(filter.n_stored() + missed as u64, n);
+        }
+    }
+}
+
+#[test]
+fn a_full_table_stops_or_drops() {
+    let stops = Compact::with_slots(1009, 64, false, &budget()).expect("room");
+    let drops = Compact::with_slots(1009, 64, true, &budget()).expect("room");
+    for number in 0..1009 {
+        assert_eq!(stops.mark(state(number, true)), Marked::New);
+        assert_eq!(drops.mark(state(number, true)), Marked::New);
+    }
+    assert_eq!(stops.mark(state(5000, true)), Marked::NoRoom);
+    assert_eq!(drops.mark(state(5000, true)), Marked::Seen);
+    assert_eq!((drops.n_stored(), drops.n_dropped()), (1009, 1));
+}
+
+fn finds_each_state_once<F: Filter>(filter: F) {
+    let store = LossyStore::new(filter, 2, 7, &budget()).expect("room");
+    let mut writer = store.writer();
+    let mut set = HashSet::new();
+    for i in 0..60_000u64 {
+        // Hidden bytes differ, states come twice, in lengths of their own.
+        let number = i * i % 40_009;
+        let mut bytes = vec![i as u8, (i >> 8) as u8];
+        bytes.extend(number.to_le_bytes());
+        bytes.resize(10 + number as usize % 23, 3);
+        let mut new = None;
+        writer.rows().push(&bytes);
+        writer.settle(|token, _| new = Some(token)).expect("room");
+        assert_eq!(new.is_some(), set.insert(number));
+        if let Some(token) = new {
+            let mut read = Vec::new();
+            writer.read(token, &mut read);
+            writer.finish(i % 3 > 0);
+            assert_eq!(read, bytes);
+        }
+    }
+}
+
+#[test]
+fn with_room_enough_nothing_is_missed() {
+    finds_each_state_once(Bitstate::new(1 << 28, 4, Layout::Blocked, &budget()).expect("room"));
+    finds_each_state_once(Bitstate::new(1 << 28, 3, Layout::Scattered, &budget()).expect("room"));
+    finds_each_state_once(Compact::new(1 << 24, 64, false, &budget()).expect("room"));
+}
+
+#[test]
+fn fingerprints_depend_on_all_bytes_and_on_the_seed() {
+    let mut seen = HashSet::new();
+    for len in 0..70 {
+        let mut bytes = vec![0u8; len];
+        assert!(seen.insert(fingerprint(&bytes, 0)) && seen.insert(fingerprint(&bytes, 1)));
+        for i in 0..len {
+            bytes[i] = 1;
+            assert!(seen.insert(fingerprint(&bytes, 0)));
+            bytes[i] = 0;
+        }
+    }
+}

@@ -1,0 +1,73 @@
+//! The store that `check` was asked for.
+
+use crate::args::{CheckArgs, Layout, OnFull, Store};
+use crate::units;
+use anyhow::{Result, ensure};
+use check::Storage;
+use serde_json::{Value, json};
+
+/// Bytes of an arena if none is given.
+const ARENA: u64 = 256 << 20;
+/// Bits for each state if no number is given, and bits of a signature.
+const HASHES: u32 = 3;
+const SIGNATURE: u32 = 64;
+
+fn arena(args: &CheckArgs) -> u64 {
+    let memory = args.memory.unwrap_or_else(units::default_memory);
+    args.arena.unwrap_or(8 * ARENA.min(memory / 4))
+}
+
+/// The store that was asked for; an error if options of another one were given.
+pub fn storage(args: &CheckArgs) -> Result<Storage> {
+    let given = [
+        ("--arena", args.arena.is_some(), args.store != Store::Exact, "bitstate or compact"),
+        ("--hashes", args.hashes.is_some(), args.store == Store::Bitstate, "bitstate"),
+        ("--layout", args.layout.is_some(), args.store == Store::Bitstate, "bitstate"),
+        ("--bits", args.bits.is_some(), args.store == Store::Compact, "compact"),
+        ("--on-full", args.on_full.is_some(), args.store == Store::Compact, "compact"),
+    ];
+    for (option, given, fits, store) in given {
+        ensure!(!given || fits, "{option} is for --store {store}");
+    }
+    Ok(match args.store {
+        Store::Exact => Storage::Exact,
+        Store::Bitstate => Storage::Bitstate {
+            bits: arena(args),
+            hashes: args.hashes.unwrap_or(HASHES),
+            layout: match args.layout {
+                Some(Layout::Scattered) => check::Layout::Scattered,
+                Some(Layout::Blocked) | None => check::Layout::Blocked,
+            },
+        },
+        Store::Compact => Storage::Compact {
+            arena: arena(args),
+            signature: args.bits.unwrap_or(SIGNATURE),
+            drop: args.on_full == Some(OnFull::Drop),
+        },
+    })
+}
+
+/// The options of the store that were in force; `null` if it has none such.
+pub fn options_json(args: &CheckArgs) -> [(&'static str, Value); 6] {
+    let [mut sizes, mut hashes, mut layout, mut bits, mut on_full] = [const { Value::Null }; 5];
+    match storage(args) {
+        Ok(Storage::Bitstate { bits, hashes: k, layout: l }) => {
+            let scattered = l == check::Layout::Scattered;
+            (sizes, hashes) = (json!(bits), json!(k));
+            layout = json!(if scattered { "scattered" } else { "blocked" });
+        }
+        Ok(Storage::Compact { arena, signature, drop }) => {
+            (sizes, bits) = (json!(arena), json!(signature));
+            on_full = json!(if drop { "drop" } else { "stop" });
+        }
+        Ok(Storage::Exact) | Err(_) => {}
+    }
+    [
+        ("store", json!(args.store.name())),
+        ("arena", sizes),
+        ("hashes", hashes),
+        ("layout", layout),
+        ("bits", bits),
+        ("on_full", on_full),
+    ]
+}
