@@ -119,6 +119,7 @@ fn options<'a>(setting: Setting, interrupt: &'a AtomicBool, files: &'a Files) ->
     Options {
         storage: Storage::Exact,
         seed: 0,
+        precision: 0,
         fold_after: check::FOLD_AFTER,
         order: setting.order,
         threads: setting.threads,

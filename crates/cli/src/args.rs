@@ -111,6 +111,11 @@ pub struct CheckArgs {
     #[arg(long, value_enum, value_name = "WHAT")]
     pub on_full: Option<OnFull>,
 
+    /// Precision on demand, for a lossy store and --search dfs: before a state counts as
+    /// visited, this many states of its chain of first successors are looked up too
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub pod: u32,
+
     /// Keep states folded together: a fraction of the memory, at some cost of time
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
     pub compress: When,

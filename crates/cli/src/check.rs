@@ -142,6 +142,7 @@ fn search(system: &System, args: &CheckArgs) -> Result<Outcome> {
     let options = Options {
         storage: storage::storage(args)?,
         seed: args.seed,
+        precision: args.pod,
         order: match args.search {
             Search::Dfs => Order::Dfs,
             Search::Bfs => Order::Bfs,
@@ -208,7 +209,9 @@ fn compress(args: &CheckArgs) -> Compress {
 }
 
 fn threads(args: &CheckArgs) -> usize {
-    args.threads.unwrap_or_else(units::default_threads)
+    // Precision on demand needs the order of one thread.
+    let most = if args.pod > 0 { 1 } else { units::default_threads() };
+    args.threads.unwrap_or(most)
 }
 
 /// The violation with its path in the model as it is written.
@@ -283,6 +286,7 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
     let mut options = BTreeMap::from([
         ("search", json!(if args.search == Search::Dfs { "dfs" } else { "bfs" })),
         ("engine", json!(if args.engine == Engine::Jit { "jit" } else { "interpret" })),
+        ("pod", json!(args.pod)),
         ("threads", json!(threads(args))),
         ("compress", json!(args.compress.name())),
         ("depth", json!(args.depth)),

@@ -1,6 +1,6 @@
 //! The store that `check` was asked for.
 
-use crate::args::{CheckArgs, Layout, OnFull, Store};
+use crate::args::{CheckArgs, Layout, OnFull, Search, Store};
 use crate::units;
 use anyhow::{Result, ensure};
 use check::Storage;
@@ -24,10 +24,16 @@ pub fn storage(args: &CheckArgs) -> Result<Storage> {
         ("--hashes", args.hashes.is_some(), args.store == Store::Bitstate, "bitstate"),
         ("--layout", args.layout.is_some(), args.store == Store::Bitstate, "bitstate"),
         ("--bits", args.bits.is_some(), args.store == Store::Compact, "compact"),
+        ("--pod", args.pod > 0, args.store != Store::Exact, "bitstate or compact"),
         ("--on-full", args.on_full.is_some(), args.store == Store::Compact, "compact"),
     ];
     for (option, given, fits, store) in given {
         ensure!(!given || fits, "{option} is for --store {store}");
+    }
+    if args.pod > 0 {
+        ensure!(args.search == Search::Dfs, "--pod is for --search dfs: it needs that order");
+        ensure!(args.threads.unwrap_or(1) == 1, "--pod is for --threads 1: it needs that order");
+        ensure!(args.depth.is_none(), "--pod cannot be had with --depth, which cuts chains");
     }
     Ok(match args.store {
         Store::Exact => Storage::Exact,

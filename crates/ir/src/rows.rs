@@ -122,6 +122,11 @@ impl Rows {
         self.used = 0;
     }
 
+    /// Forgets all rows from a place on, where one begins.
+    pub fn truncate(&mut self, used: usize) {
+        self.used = self.used.min(used);
+    }
+
     /// How many rows were added since this was last called.
     pub fn take_count(&mut self) -> u64 {
         std::mem::take(&mut self.count)

@@ -6,7 +6,7 @@ use super::provide::provide_meanwhile;
 use super::run::{Event, Run};
 use super::stack::Stack;
 use super::worker::Worker;
-use super::{Compress, Maker, Order, Storage, bfs, dfs};
+use super::{Compress, Maker, Order, Storage, bfs, dfs, strict};
 use crate::files::{Error, Files, Trouble};
 use crate::outcome::{Saved, Stop};
 use crate::store::{Bitstate, Compact, ExactStore, LossyStore, Store, TreeStore};
@@ -122,6 +122,8 @@ impl Job {
         match &self.kept {
             Kept::Exact(store) => search(make, run, store, &mut self.frontier),
             Kept::Tree(store) => search(make, run, &**store, &mut self.frontier),
+            Kept::Bitstate(store) if is_strict(run) => strict::search(make, run, store),
+            Kept::Compact(store) if is_strict(run) => strict::search(make, run, store),
             Kept::Bitstate(store) => search(make, run, store, &mut self.frontier),
             Kept::Compact(store) => search(make, run, store, &mut self.frontier),
             Kept::Nothing => {}
@@ -198,8 +200,15 @@ fn begin(make: &Maker, run: &Run, hidden: usize) -> (Kept, Vec<Stack>) {
     }
 }
 
-/// Stores the initial states.
+fn is_strict(run: &Run) -> bool {
+    run.options.precision > 0 && run.options.storage != Storage::Exact
+}
+
+/// Stores the initial states. A search in strict order does so itself.
 fn start<S: Store>(make: &Maker, run: &Run, store: &S) -> Stack {
+    if is_strict(run) {
+        return Stack::new(&run.space);
+    }
     let mut worker = Worker::new(run, make(), store.writer());
     worker.start();
     let mut stack = Stack::new(&run.space);

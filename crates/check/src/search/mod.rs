@@ -11,6 +11,7 @@ mod retrace;
 mod run;
 mod spill;
 mod stack;
+mod strict;
 mod worker;
 
 use crate::files::{Error, Files};
@@ -57,6 +58,10 @@ pub struct Options<'a> {
     pub storage: Storage,
     /// Of hash functions.
     pub seed: u64,
+    /// With a lossy store, depth first and by one thread: so many states of the
+    /// chain of first successors must be visited for a state to count as
+    /// visited. 0: the search is not in strict order.
+    pub precision: u32,
     pub threads: usize,
     pub compress: Compress,
     /// With `Compress::On`, states after which they are folded.
@@ -85,6 +90,7 @@ impl Default for Options<'_> {
             order: Order::Dfs,
             storage: Storage::Exact,
             seed: 0,
+            precision: 0,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             compress: Compress::Auto,
             fold_after: FOLD_AFTER,

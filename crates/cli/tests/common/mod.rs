@@ -76,11 +76,13 @@ pub enum Store {
     /// With so much room that nothing is missed.
     Bitstate,
     Compact,
+    /// In strict order, with precision on demand.
+    Precise,
 }
 
 impl Store {
     pub fn is_lossy(self) -> bool {
-        matches!(self, Store::Bitstate | Store::Compact)
+        !matches!(self, Store::Exact | Store::Folded)
     }
 }
 
@@ -91,7 +93,7 @@ pub enum Engine {
 }
 
 /// Every order and, not with every other, every number of threads, engine and store.
-pub const HOWS: [How; 9] = [
+pub const HOWS: [How; 10] = [
     how(Order::Dfs, 1, Engine::Interpret, Store::Exact),
     how(Order::Bfs, 1, Engine::Interpret, Store::Folded),
     how(Order::Dfs, 1, Engine::Jit, Store::Folded),
@@ -101,6 +103,7 @@ pub const HOWS: [How; 9] = [
     how(Order::Dfs, 1, Engine::Jit, Store::Bitstate),
     how(Order::Bfs, 1, Engine::Interpret, Store::Bitstate),
     how(Order::Dfs, 3, Engine::Jit, Store::Compact),
+    how(Order::Dfs, 1, Engine::Jit, Store::Precise),
 ];
 
 pub const fn how(order: Order, threads: usize, engine: Engine, store: Store) -> How {
@@ -108,15 +111,6 @@ pub const fn how(order: Order, threads: usize, engine: Engine, store: Store) -> 
 }
 
 pub fn search(system: &System, how: How, ignore: &[FaultKind]) -> Outcome {
-    let layout = Layout::new(system);
-    let code = (how.engine == Engine::Jit)
-        .then(|| jit::compile(system, &layout).expect("code for this machine"));
-    let make = || -> Box<dyn Model + '_> {
-        match &code {
-            Some(code) => Box::new(jit::Native::new(code, system, &layout)),
-            None => Box::new(Interpreter::new(system, &layout)),
-        }
-    };
     let options = Options {
         order: how.order,
         threads: how.threads,
@@ -125,15 +119,31 @@ pub fn search(system: &System, how: How, ignore: &[FaultKind]) -> Outcome {
             Store::Bitstate => {
                 Storage::Bitstate { bits: 1 << 27, hashes: 5, layout: check::Layout::Blocked }
             }
-            Store::Compact => Storage::Compact { arena: 1 << 27, signature: 64, drop: false },
+            Store::Compact | Store::Precise => {
+                Storage::Compact { arena: 1 << 27, signature: 64, drop: false }
+            }
         },
+        precision: if how.store == Store::Precise { 2 } else { 0 },
         compress: if how.store == Store::Folded { Compress::On } else { Compress::Off },
         fold_after: 50,
         ignore: ignore.to_vec(),
         memory: 4 << 30,
         ..Options::default()
     };
-    check::check(&make, &options).expect("no files are in use")
+    search_with(system, how.engine, &options)
+}
+
+pub fn search_with(system: &System, engine: Engine, options: &Options) -> Outcome {
+    let layout = Layout::new(system);
+    let code = (engine == Engine::Jit)
+        .then(|| jit::compile(system, &layout).expect("code for this machine"));
+    let make = || -> Box<dyn Model + '_> {
+        match &code {
+            Some(code) => Box::new(jit::Native::new(code, system, &layout)),
+            None => Box::new(Interpreter::new(system, &layout)),
+        }
+    };
+    check::check(&make, options).expect("no files are in use")
 }
 
 pub const FULL: &[FaultKind] = &[FaultKind::Assertion, FaultKind::Deadlock];

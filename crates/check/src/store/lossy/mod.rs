@@ -22,6 +22,7 @@ use super::{Full, Store, Token, Writer};
 use crate::bytes::{Fingerprint, copy, fingerprint};
 use crate::memory::Budget;
 use ir::rows::{Row, Rows, stride};
+pub use slab::Desk as SlabDesk;
 use slab::{Desk, Slab};
 use std::sync::Arc;
 
@@ -69,8 +70,25 @@ impl<F: Filter> LossyStore<F> {
         Some(LossyStore { filter, slab: Slab::new(budget)?, hidden, seed })
     }
 
-    fn fingerprint(&self, state: &[u8]) -> Fingerprint {
+    #[inline(always)]
+    pub fn fingerprint(&self, state: &[u8]) -> Fingerprint {
         fingerprint(&state[self.hidden..], self.seed)
+    }
+
+    /// Remembers a fingerprint.
+    pub fn mark(&self, state: Fingerprint) -> Result<(), Full> {
+        if self.filter.mark(state) == Marked::NoRoom { Err(Full) } else { Ok(()) }
+    }
+
+    /// Keeps a state for good, so that it is on the way to a violation; `None`
+    /// if memory is full.
+    pub fn keep_state(
+        &self,
+        state: &[u8],
+        parent: Option<Token>,
+        desk: &mut SlabDesk,
+    ) -> Option<Token> {
+        self.slab.add(state, parent.unwrap_or(0), desk)
     }
 }
 
