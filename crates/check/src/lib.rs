@@ -4,6 +4,7 @@
 
 mod blocks;
 mod bytes;
+mod dice;
 mod files;
 mod memory;
 pub mod outcome;
@@ -13,6 +14,8 @@ pub mod store;
 
 pub use files::{Difference, Error, Files};
 pub use outcome::{Found, Lossy, Outcome, Progress, Saved, Stop, Verdict};
-pub use search::{Compress, FOLD_AFTER, Maker, Options, Order, Storage, Target, check};
+pub use search::{
+    Compress, FOLD_AFTER, Maker, Options, Order, Sequence, Storage, Target, Turns, check, sequence,
+};
 pub use shorten::shorten;
-pub use store::Layout;
+pub use store::{Collector, Layout};

@@ -32,6 +32,7 @@ Examples:
   supertrace check m.pml --memory 4GiB --spill /var/tmp
   supertrace check m.pml --store bitstate --arena 1GiB
   supertrace check m.pml --store compact --bits 40 --on-full drop
+  supertrace check m.pml --store bitstate --arena 2^24 --runs 10 --order random
   supertrace check m.pml --time 8h --checkpoint m.ckpt
   supertrace check m.pml --time 8h --checkpoint m.ckpt --resume m.ckpt
   supertrace check m.pml --trail m.pml.trail; spin -t -p m.pml
@@ -115,6 +116,19 @@ pub struct CheckArgs {
     /// visited, this many states of its chain of first successors are looked up too
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub pod: u32,
+
+    /// Repeat the search with other hash functions and orders, for a lossy store: what one
+    /// run misses another may see
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = crate::units::positive)]
+    pub runs: usize,
+
+    /// Store a state with this probability when it is met, for a lossy store
+    #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = crate::units::probability)]
+    pub store_probability: f64,
+
+    /// Order in which the successors of a state are followed
+    #[arg(long, value_enum, default_value = "forward")]
+    pub order: Turns,
 
     /// Keep states folded together: a fraction of the memory, at some cost of time
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
@@ -302,6 +316,24 @@ pub enum Layout {
     Blocked,
     /// Each bit anywhere: fewer states are missed
     Scattered,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Turns {
+    Forward,
+    Reverse,
+    /// By --seed
+    Random,
+}
+
+impl Turns {
+    pub fn name(self) -> &'static str {
+        match self {
+            Turns::Forward => "forward",
+            Turns::Reverse => "reverse",
+            Turns::Random => "random",
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,7 +1,7 @@
 //! `supertrace check`.
 
 use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
-use crate::{exit, load, print, progress, storage, trail, units};
+use crate::{args, exit, load, print, progress, storage, trail, units};
 use anyhow::Result;
 use check::{Compress, Files, Found, Options, Order, Outcome, Verdict};
 use ir::fault::FaultKind;
@@ -36,7 +36,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         print(&reduced.to_string());
         return Ok(exit::NO_VIOLATION);
     }
-    let mut outcome = search(&reduced, args)?;
+    let (mut outcome, _runs) = search(&reduced, args)?;
     reduce::expand_reached(&reduced, &mut outcome.reached);
     let layout = Layout::new(&system);
     let mut traces = Vec::new();
@@ -128,7 +128,8 @@ fn interrupt() -> &'static AtomicBool {
     })
 }
 
-fn search(system: &System, args: &CheckArgs) -> Result<Outcome> {
+/// All runs as one, and each of them if there are several.
+fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> {
     let layout = Layout::new(system);
     let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let interrupt = interrupt();
@@ -143,6 +144,13 @@ fn search(system: &System, args: &CheckArgs) -> Result<Outcome> {
         storage: storage::storage(args)?,
         seed: args.seed,
         precision: args.pod,
+        collector: None,
+        store_probability: args.store_probability,
+        turns: match args.order {
+            args::Turns::Forward => check::Turns::Forward,
+            args::Turns::Reverse => check::Turns::Reverse,
+            args::Turns::Random => check::Turns::Random,
+        },
         order: match args.search {
             Search::Dfs => Order::Dfs,
             Search::Bfs => Order::Bfs,
@@ -162,16 +170,16 @@ fn search(system: &System, args: &CheckArgs) -> Result<Outcome> {
     };
     if args.engine == Engine::Interpret {
         let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
-        return Ok(check::check(&make, &options)?);
+        return storage::search(&make, &options, args.runs);
     }
     // Native code is made while the interpreter begins.
     let compiling = Compiling::new();
     std::thread::scope(|scope| {
         scope.spawn(|| compiling.run(system, &layout));
         let make = || -> Box<dyn Model + '_> { Box::new(Tiered::new(&compiling, system, &layout)) };
-        let outcome = check::check(&make, &options);
+        let found = storage::search(&make, &options, args.runs);
         compiling.cancel();
-        Ok(outcome?)
+        found
     })
 }
 
@@ -287,6 +295,9 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
         ("search", json!(if args.search == Search::Dfs { "dfs" } else { "bfs" })),
         ("engine", json!(if args.engine == Engine::Jit { "jit" } else { "interpret" })),
         ("pod", json!(args.pod)),
+        ("runs", json!(args.runs)),
+        ("store_probability", json!(args.store_probability)),
+        ("order", json!(args.order.name())),
         ("threads", json!(threads(args))),
         ("compress", json!(args.compress.name())),
         ("depth", json!(args.depth)),

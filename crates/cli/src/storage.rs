@@ -2,8 +2,8 @@
 
 use crate::args::{CheckArgs, Layout, OnFull, Search, Store};
 use crate::units;
-use anyhow::{Result, ensure};
-use check::Storage;
+use anyhow::{Context, Result, ensure};
+use check::{Collector, Maker, Options, Outcome, Storage};
 use serde_json::{Value, json};
 
 /// Bytes of an arena if none is given.
@@ -24,6 +24,13 @@ pub fn storage(args: &CheckArgs) -> Result<Storage> {
         ("--hashes", args.hashes.is_some(), args.store == Store::Bitstate, "bitstate"),
         ("--layout", args.layout.is_some(), args.store == Store::Bitstate, "bitstate"),
         ("--bits", args.bits.is_some(), args.store == Store::Compact, "compact"),
+        ("--runs", args.runs > 1, args.store != Store::Exact, "bitstate or compact"),
+        (
+            "--store-probability",
+            args.store_probability < 1.0,
+            args.store != Store::Exact,
+            "bitstate or compact",
+        ),
         ("--pod", args.pod > 0, args.store != Store::Exact, "bitstate or compact"),
         ("--on-full", args.on_full.is_some(), args.store == Store::Compact, "compact"),
     ];
@@ -33,6 +40,8 @@ pub fn storage(args: &CheckArgs) -> Result<Storage> {
     if args.pod > 0 {
         ensure!(args.search == Search::Dfs, "--pod is for --search dfs: it needs that order");
         ensure!(args.threads.unwrap_or(1) == 1, "--pod is for --threads 1: it needs that order");
+        let stored = args.store_probability == 1.0;
+        ensure!(stored, "--pod cannot be had with --store-probability: it relies on marks");
         ensure!(args.depth.is_none(), "--pod cannot be had with --depth, which cuts chains");
     }
     Ok(match args.store {
@@ -76,4 +85,24 @@ pub fn options_json(args: &CheckArgs) -> [(&'static str, Value); 6] {
         ("bits", bits),
         ("on_full", on_full),
     ]
+}
+
+/// A part of the memory goes to the count of different states of several runs.
+const COLLECTOR_PART: u64 = 8;
+
+/// Searches once, or as often as asked for.
+pub fn search(make: &Maker, options: &Options, runs: usize) -> Result<(Outcome, Vec<Outcome>)> {
+    if runs == 1 {
+        return Ok((check::check(make, options)?, Vec::new()));
+    }
+    let bytes = options.memory / COLLECTOR_PART;
+    let collector = Collector::new(bytes).context("no memory to count states")?;
+    let ignore = options.ignore.clone();
+    let options = Options { memory: options.memory - bytes, ignore, ..*options };
+    let sequence = check::sequence(make, &options, runs as u64, &collector)?;
+    if sequence.at_least {
+        eprintln!("supertrace: more states than can be counted in an eighth of the memory");
+    }
+    let together = sequence.together().context("no run")?;
+    Ok((together, sequence.runs))
 }

@@ -61,6 +61,14 @@ pub fn positive(text: &str) -> Result<usize, String> {
     }
 }
 
+/// Above 0, at most 1.
+pub fn probability(text: &str) -> Result<f64, String> {
+    match text.trim().parse() {
+        Ok(p) if p > 0.0 && p <= 1.0 => Ok(p),
+        _ => Err("expected a number above 0 and up to 1".into()),
+    }
+}
+
 /// A number of threads.
 pub fn threads(text: &str) -> Result<usize, String> {
     match positive(text) {
@@ -144,6 +152,8 @@ mod tests {
         }
         assert!(search_memory(1 << 30) < 1 << 30 && search_memory(1 << 20) == 1 << 19);
         assert!(positive("0").is_err());
+        assert_eq!((probability("0.25"), probability("1")), (Ok(0.25), Ok(1.0)));
+        assert!(["0", "1.1", "-1", "nan", "x"].iter().all(|p| probability(p).is_err()));
         assert_eq!(positive("3"), Ok(3));
         assert_eq!(threads("8"), Ok(8));
         assert!(threads("0").is_err() && threads("1025").is_err());

@@ -10,6 +10,7 @@ use super::Maker;
 use super::run::Run;
 use super::stack::Stack;
 use super::worker::{Waiting, Worker};
+use crate::dice::Dice;
 use crate::files::Trouble;
 use crate::outcome::Stop;
 use crate::store::{Store, Writer};
@@ -161,6 +162,7 @@ impl<'r> Levels<'r> {
     fn expand_part<W: Writer>(&self, worker: &mut Worker<W>) {
         let level = self.level.read().unwrap_or_else(PoisonError::into_inner);
         let mut block = Vec::with_capacity(BLOCK);
+        let mut dice = Dice(self.run.options.seed);
         while !self.run.is_stopped() {
             // Relaxed: each number is given once; the states are under the lock.
             let from = self.taken.fetch_add(BLOCK, Ordering::Relaxed);
@@ -172,6 +174,7 @@ impl<'r> Levels<'r> {
             if !worker.expand(&block) {
                 lock(&self.given_up).extend_from_slice(&block);
             }
+            self.run.options.turns.arrange(&mut worker.finds.fresh, &mut dice);
             self.add(&mut worker.finds.fresh);
         }
     }

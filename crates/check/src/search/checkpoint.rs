@@ -181,7 +181,7 @@ pub(super) fn resume(
     file: &Path,
     run: &mut Run,
     hidden: usize,
-) -> Result<(Kept, Vec<Stack>), Error> {
+) -> Result<(Kept<'static>, Vec<Stack>), Error> {
     let wrong = |error| Error::read(file, error);
     let opened = File::open(file).map_err(|error| Error::Read(file.to_path_buf(), error))?;
     if !has_magic(&opened) {
@@ -227,7 +227,7 @@ fn read_states(
     run: &Run,
     hidden: usize,
     from: &mut impl Read,
-) -> Result<(Kept, Vec<Stack>), Trouble> {
+) -> Result<(Kept<'static>, Vec<Stack>), Trouble> {
     // Breadth first there are two levels; depth first there may be fewer
     // threads than there were.
     let most = match run.options.order {

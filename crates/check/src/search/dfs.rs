@@ -10,6 +10,7 @@ use super::pool::Pool;
 use super::run::Run;
 use super::stack::Stack;
 use super::worker::{Waiting, Worker};
+use crate::dice::Dice;
 use crate::store::{Store, Writer};
 use std::panic::resume_unwind;
 
@@ -60,6 +61,7 @@ fn explore<W: Writer>(worker: &mut Worker<W>, stack: &mut Stack, pool: &Pool, ru
     // A thread leaves when the search is over, or by a panic.
     let _leaving = Leaving(pool);
     let mut bundle = Vec::with_capacity(BUNDLE);
+    let mut dice = Dice(run.options.seed);
     while !run.is_stopped() {
         if stack.is_empty() {
             let Some(gift) = pool.take() else { return };
@@ -72,7 +74,8 @@ fn explore<W: Writer>(worker: &mut Worker<W>, stack: &mut Stack, pool: &Pool, ru
         if !worker.expand(&bundle) {
             push(stack, bundle.drain(..).rev(), run);
         }
-        // The first that was found comes on top.
+        run.options.turns.arrange(&mut worker.finds.fresh, &mut dice);
+        // The first comes on top.
         push(stack, worker.finds.fresh.drain(..).rev(), run);
         if pool.is_hungry() && stack.n_in_memory() > 1 && worker.expanded >= ALONE {
             pool.give(stack.split_bottom());

@@ -6,25 +6,25 @@ use super::provide::provide_meanwhile;
 use super::run::{Event, Run};
 use super::stack::Stack;
 use super::worker::Worker;
-use super::{Compress, Maker, Order, Storage, bfs, dfs, strict};
+use super::{Compress, Maker, Options, Order, Storage, bfs, dfs, strict};
 use crate::files::{Error, Files, Trouble};
 use crate::outcome::{Saved, Stop};
-use crate::store::{Bitstate, Compact, ExactStore, LossyStore, Store, TreeStore};
+use crate::store::{Bitstate, Compact, ExactStore, Filter, LossyStore, Store, TreeStore};
 
 /// Waiting states are worth going to disk if they take this part of the memory.
 const WORTH_SPILLING: u64 = 32;
 
 /// The states that were seen.
-pub(super) enum Kept {
+pub(super) enum Kept<'a> {
     Exact(ExactStore),
     Tree(Box<TreeStore>),
-    Bitstate(LossyStore<Bitstate>),
-    Compact(LossyStore<Compact>),
+    Bitstate(LossyStore<'a, Bitstate>),
+    Compact(LossyStore<'a, Compact>),
     /// There was no room for a store, or none to fold it.
     Nothing,
 }
 
-impl Kept {
+impl Kept<'_> {
     pub fn bytes(&self, run: &Run) -> u64 {
         match self {
             Kept::Exact(store) => store.bytes(),
@@ -36,17 +36,17 @@ impl Kept {
     }
 }
 
-pub(super) struct Job {
-    kept: Kept,
+pub(super) struct Job<'a> {
+    kept: Kept<'a>,
     /// States that wait: see `dfs::search` and `bfs::search`.
     frontier: Vec<Stack>,
     compress: Compress,
     checkpoint: Option<Checkpoint>,
 }
 
-impl Job {
+impl<'a> Job<'a> {
     /// Finds the initial states, or reads where a checkpoint has left off.
-    pub fn new(make: &Maker, run: &mut Run) -> Result<Job, Error> {
+    pub fn new(make: &Maker, run: &mut Run<'a>) -> Result<Job<'a>, Error> {
         let on_disk = |f: &Files| f.checkpoint.is_some() || f.resume.is_some() || f.spill.is_some();
         if run.options.storage != Storage::Exact && run.options.files.is_some_and(on_disk) {
             return Err(Error::LossyStore);
@@ -108,7 +108,7 @@ impl Job {
     }
 
     /// The store alone: nothing waits any more.
-    pub fn kept(self) -> Kept {
+    pub fn kept(self) -> Kept<'a> {
         self.kept
     }
 
@@ -179,16 +179,16 @@ impl Job {
 }
 
 /// Makes the store and puts the initial states into it.
-fn begin(make: &Maker, run: &Run, hidden: usize) -> (Kept, Vec<Stack>) {
+fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> (Kept<'a>, Vec<Stack>) {
     let budget = &run.budget;
     let begun = match run.options.storage {
         Storage::Exact => ExactStore::new(hidden, budget)
             .map(|store| (start(make, run, &store), Kept::Exact(store))),
         Storage::Bitstate { bits, hashes, layout } => Bitstate::new(bits, hashes, layout, budget)
-            .and_then(|filter| LossyStore::new(filter, hidden, run.options.seed, budget))
+            .and_then(|filter| lossy(filter, run, hidden))
             .map(|store| (start(make, run, &store), Kept::Bitstate(store))),
         Storage::Compact { arena, signature, drop } => Compact::new(arena, signature, drop, budget)
-            .and_then(|filter| LossyStore::new(filter, hidden, run.options.seed, budget))
+            .and_then(|filter| lossy(filter, run, hidden))
             .map(|store| (start(make, run, &store), Kept::Compact(store))),
     };
     match begun {
@@ -198,6 +198,13 @@ fn begin(make: &Maker, run: &Run, hidden: usize) -> (Kept, Vec<Stack>) {
             (Kept::Nothing, Vec::new())
         }
     }
+}
+
+fn lossy<'a, F: Filter>(filter: F, run: &Run<'a>, hidden: usize) -> Option<LossyStore<'a, F>> {
+    let Options { seed, store_probability, .. } = *run.options;
+    let mut store = LossyStore::new(filter, hidden, seed, store_probability, &run.budget)?;
+    store.collector = run.options.collector;
+    Some(store)
 }
 
 fn is_strict(run: &Run) -> bool {

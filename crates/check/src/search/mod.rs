@@ -9,19 +9,22 @@ mod pool;
 mod provide;
 mod retrace;
 mod run;
+mod sequence;
 mod spill;
 mod stack;
 mod strict;
+mod turns;
 mod worker;
 
 use crate::files::{Error, Files};
 use crate::outcome::{Found, Lossy, Outcome, Progress, Stop, Verdict};
-use crate::store::{Layout, Shape, Store};
+use crate::store::{Collector, Filter, Layout, LossyStore, Shape, Store};
 use ir::fault::{Fault, FaultKind};
 use ir::model::Model;
 use ir::source::Span;
 use job::{Job, Kept};
 use run::{Run, Witness};
+pub use sequence::{Sequence, sequence};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -29,6 +32,16 @@ use std::time::Duration;
 pub enum Order {
     Dfs,
     Bfs,
+}
+
+/// In which order the successors of a state are followed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turns {
+    /// As the model has them.
+    Forward,
+    Reverse,
+    /// By the seed.
+    Random,
 }
 
 /// Whether states are kept folded together: a fifth of the memory, some time.
@@ -55,9 +68,15 @@ pub enum Storage {
 
 pub struct Options<'a> {
     pub order: Order,
+    pub turns: Turns,
     pub storage: Storage,
-    /// Of hash functions.
+    /// Of hash functions and of everything else that is random.
     pub seed: u64,
+    /// With a lossy store, the probability that a state is stored when it is
+    /// met; one that is not is expanded again when it is met again.
+    pub store_probability: f64,
+    /// Counts the different states of several searches with lossy stores.
+    pub collector: Option<&'a Collector>,
     /// With a lossy store, depth first and by one thread: so many states of the
     /// chain of first successors must be visited for a state to count as
     /// visited. 0: the search is not in strict order.
@@ -88,8 +107,11 @@ impl Default for Options<'_> {
         static NEVER: AtomicBool = AtomicBool::new(false);
         Options {
             order: Order::Dfs,
+            turns: Turns::Forward,
             storage: Storage::Exact,
             seed: 0,
+            store_probability: 1.0,
+            collector: None,
             precision: 0,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),
             compress: Compress::Auto,
@@ -195,11 +217,17 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
 }
 
 /// The same after a search that may have missed states.
-fn conclude_lossy<S: Store>(make: &Maker, run: &Run, store: &S, lossy: Lossy) -> Outcome {
+fn conclude_lossy<F: Filter>(
+    make: &Maker,
+    run: &Run,
+    store: &LossyStore<F>,
+    lossy: Lossy,
+) -> Outcome {
     let mut model = make();
     let found = run.take_found().into_iter();
     let found = found.map(|w| path::found(&mut *model, store, w)).collect();
     let mut outcome = outcome(run, found, store.bytes());
+    outcome.states -= store.n_unstored();
     if outcome.verdict == Verdict::Holds {
         outcome.verdict = Verdict::NoViolationFound;
     }

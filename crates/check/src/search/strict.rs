@@ -19,11 +19,12 @@
 //! So no state is counted twice, whatever collides, as long as successors come
 //! in the same order every time, which `Model` promises.
 
-use super::Maker;
 use super::run::{Run, Witness};
+use super::{Maker, Turns};
 use crate::bytes::Fingerprint;
+use crate::dice::Dice;
 use crate::outcome::Stop;
-use crate::store::{Filter, LossyStore, SlabDesk};
+use crate::store::{Filter, Full, LossyStore, SlabDesk};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use ir::rows::Rows;
@@ -36,26 +37,26 @@ const MOST_BYTES: usize = 16 << 10;
 /// Memory is taken from the budget in pieces of so many bytes.
 const PIECE: u64 = 1 << 20;
 
-/// The successors of a state on the way, each with its fingerprint.
+/// A state on the way, by its successors.
 struct Frame {
-    /// Where its rows begin, that of the one taken last, and that of the next.
+    /// Where its rows begin.
     start: usize,
+    /// Where its successors begin, and how many of them were taken.
+    first: usize,
     taken: usize,
-    next: usize,
-    end: usize,
-    /// Where its fingerprints begin, and the next of them.
-    first_print: usize,
-    next_print: usize,
 }
+
+/// A successor: its fingerprint, and where its row begins.
+type Successor = (Fingerprint, usize);
 
 /// What is on the way and beside it.
 struct Way<'r, F> {
     run: &'r Run<'r>,
-    store: &'r LossyStore<F>,
+    store: &'r LossyStore<'r, F>,
     frames: Vec<Frame>,
-    /// Rows of all frames.
+    /// Rows of all frames, and their successors in the order they are taken.
     pending: Rows,
-    prints: Vec<Fingerprint>,
+    successors: Vec<Successor>,
     /// What an expansion writes to.
     fresh: Rows,
     desk: SlabDesk,
@@ -65,37 +66,37 @@ struct Way<'r, F> {
 }
 
 /// Searches from the initial states until all is seen or a limit is met.
-pub(super) fn search<F: Filter>(make: &Maker, run: &Run, store: &LossyStore<F>) {
+pub(super) fn search<F: Filter>(make: &Maker, run: &Run, store: &LossyStore<'_, F>) {
     let mut model = make();
     let mut way = Way {
         run,
         store,
         frames: Vec::new(),
         pending: Rows::new(0),
-        prints: Vec::new(),
+        successors: Vec::new(),
         fresh: Rows::new(MOST_BYTES),
         desk: SlabDesk::default(),
         transitions: 0,
         memory: 0,
     };
-    way.expand(|sink| model.initial(sink));
-    let (mut state, mut chain) = (Vec::new(), Chain::default());
+    way.expand(Fingerprint(0, 0), |sink| model.initial(sink));
+    let (mut state, mut chain) = (Vec::new(), Chain::new());
+    let mut dice = Dice(run.options.seed);
     let (mut states, mut expansions) = (0, 0u64);
     while !run.is_stopped()
         && let Some(print) = way.take(&mut state)
     {
-        let precision = run.options.precision;
         let visited = store.filter.contains(print);
-        if visited && !(precision > 0 && chain.proves_new(&mut *model, &state, store, precision)) {
+        if visited && !chain.proves_new(&mut *model, &state, store, run) {
             continue;
         }
-        if store.mark(print).is_err() {
-            run.stop(Stop::Memory);
-            break;
+        store.collect(&state);
+        match store.mark(print, &mut dice) {
+            Ok(()) => states += 1,
+            Err(Full) => run.stop(Stop::Memory),
         }
-        states += 1;
         expansions += 1;
-        way.expand(|sink| model.expand(&state, sink));
+        way.expand(print, |sink| model.expand(&state, sink));
         if expansions.is_multiple_of(REPORT_EXPANSIONS) {
             way.report(&mut states);
             run.look_at_clock();
@@ -108,15 +109,14 @@ pub(super) fn search<F: Filter>(make: &Maker, run: &Run, store: &LossyStore<F>) 
 
 impl<F: Filter> Way<'_, F> {
     /// Expands the state that was taken last.
-    fn expand(&mut self, expand: impl FnOnce(&mut dyn Sink) -> Flow) {
-        let (start, first_print) = (self.pending.used(), self.prints.len());
+    fn expand(&mut self, print: Fingerprint, expand: impl FnOnce(&mut dyn Sink) -> Flow) {
+        let (start, first) = (self.pending.used(), self.successors.len());
         expand(self);
         self.pass_on();
-        let end = self.pending.used();
-        if end > start {
-            let (taken, next) = (start, start);
-            let next_print = first_print;
-            self.frames.push(Frame { start, taken, next, end, first_print, next_print });
+        if self.successors.len() > first {
+            let options = self.run.options;
+            options.turns.arrange(&mut self.successors[first..], &mut dice(options.seed, print));
+            self.frames.push(Frame { start, first, taken: 0 });
             self.run.depth.fetch_max(self.frames.len() - 1, Ordering::Relaxed);
         }
         self.take_memory();
@@ -129,7 +129,7 @@ impl<F: Filter> Way<'_, F> {
             let (row, next) = self.fresh.row(at);
             let print = self.store.fingerprint(row.state);
             self.store.filter.prefetch(print);
-            self.prints.push(print);
+            self.successors.push((print, self.pending.used()));
             self.pending.push(row.state);
             at = next;
         }
@@ -141,26 +141,24 @@ impl<F: Filter> Way<'_, F> {
     fn take(&mut self, state: &mut Vec<u8>) -> Option<Fingerprint> {
         loop {
             let frame = self.frames.last_mut()?;
-            if frame.next == frame.end {
+            let Some(&(print, at)) = self.successors.get(frame.first + frame.taken) else {
                 self.pending.truncate(frame.start);
-                self.prints.truncate(frame.first_print);
+                self.successors.truncate(frame.first);
                 self.frames.pop();
                 continue;
-            }
-            let (row, next) = self.pending.row(frame.next);
+            };
+            frame.taken += 1;
             state.clear();
-            state.extend_from_slice(row.state);
-            (frame.taken, frame.next) = (frame.next, next);
-            frame.next_print += 1;
-            return Some(self.prints[frame.next_print - 1]);
+            state.extend_from_slice(self.pending.row(at).0.state);
+            return Some(print);
         }
     }
 
     /// Takes what the way needs from the budget.
     fn take_memory(&mut self) {
         let frames = self.frames.capacity() * size_of::<Frame>();
-        let prints = self.prints.capacity() * size_of::<Fingerprint>();
-        let needed = (self.pending.bytes().len() + frames + prints) as u64;
+        let successors = self.successors.capacity() * size_of::<Successor>();
+        let needed = (self.pending.bytes().len() + frames + successors) as u64;
         if needed > self.memory {
             let more = (needed - self.memory).next_multiple_of(PIECE);
             if self.run.budget.take(more) {
@@ -204,8 +202,9 @@ impl<F: Filter> Sink for Way<'_, F> {
         }
         let mut from = None;
         for frame in &self.frames {
-            let (row, _) = self.pending.row(frame.taken);
-            from = self.store.keep_state(row.state, from, &mut self.desk);
+            let (_, at) = self.successors[frame.first + frame.taken - 1];
+            let state = self.pending.row(at).0.state;
+            from = self.store.keep_state(state, from, &mut self.desk);
         }
         // A deadlock has no step of its own.
         let depth = self.frames.len().saturating_sub(1) + !steps.is_empty() as usize;
@@ -226,36 +225,104 @@ impl<F: Filter> Sink for Way<'_, F> {
     }
 }
 
+/// What arranges the successors of a state: for the same state the same.
+fn dice(seed: u64, Fingerprint(a, _): Fingerprint) -> Dice {
+    Dice(seed ^ a)
+}
+
 /// Finds chains of first successors.
-#[derive(Default)]
 struct Chain {
     link: Vec<u8>,
     first: First,
+    all: All,
 }
 
 impl Chain {
+    fn new() -> Chain {
+        let all = All { rows: Rows::new(MOST_BYTES), states: Vec::new() };
+        Chain { link: Vec::new(), first: First::default(), all }
+    }
+
     /// Whether a state of which the store says that it is visited is new, as
     /// one of its chain is.
     fn proves_new<F: Filter>(
         &mut self,
         model: &mut dyn Model,
         state: &[u8],
-        store: &LossyStore<F>,
-        precision: u32,
+        store: &LossyStore<'_, F>,
+        run: &Run,
     ) -> bool {
         self.link.clear();
         self.link.extend_from_slice(state);
-        for _ in 0..precision {
-            self.first.found = false;
-            model.expand(&self.link, &mut self.first);
-            if !self.first.found {
+        for _ in 0..run.options.precision {
+            if !self.go_on(model, store, run) {
                 return false;
             }
-            std::mem::swap(&mut self.link, &mut self.first.state);
             if !store.filter.contains(store.fingerprint(&self.link)) {
                 return true;
             }
         }
+        false
+    }
+
+    /// Goes to the first successor; false if there is none.
+    fn go_on<F: Filter>(
+        &mut self,
+        model: &mut dyn Model,
+        store: &LossyStore<'_, F>,
+        run: &Run,
+    ) -> bool {
+        let options = run.options;
+        if options.turns == Turns::Forward {
+            self.first.found = false;
+            model.expand(&self.link, &mut self.first);
+            std::mem::swap(&mut self.link, &mut self.first.state);
+            return self.first.found;
+        }
+        self.all.states.clear();
+        model.expand(&self.link, &mut self.all);
+        self.all.make_room();
+        let print = store.fingerprint(&self.link);
+        options.turns.arrange(&mut self.all.states, &mut dice(options.seed, print));
+        let Some(first) = self.all.states.first_mut() else { return false };
+        std::mem::swap(&mut self.link, first);
+        true
+    }
+}
+
+/// Takes all successors.
+struct All {
+    rows: Rows,
+    states: Vec<Vec<u8>>,
+}
+
+impl Sink for All {
+    fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
+        self.make_room();
+        self.states.push(state.to_vec());
+        Flow::Continue
+    }
+
+    fn rows(&mut self) -> Option<&mut Rows> {
+        Some(&mut self.rows)
+    }
+
+    fn make_room(&mut self) -> Flow {
+        let mut at = 0;
+        while at < self.rows.used() {
+            let (row, next) = self.rows.row(at);
+            self.states.push(row.state.to_vec());
+            at = next;
+        }
+        self.rows.clear();
+        Flow::Continue
+    }
+
+    fn fault(&mut self, _fault: Fault, _steps: &[Step]) -> Flow {
+        Flow::Continue
+    }
+
+    fn wants(&self, _kind: FaultKind) -> bool {
         false
     }
 }

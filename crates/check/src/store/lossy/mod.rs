@@ -20,11 +20,13 @@ pub use compact::Compact;
 
 use super::{Full, Store, Token, Writer};
 use crate::bytes::{Fingerprint, copy, fingerprint};
+use crate::dice::Dice;
 use crate::memory::Budget;
 use ir::rows::{Row, Rows, stride};
 pub use slab::Desk as SlabDesk;
 use slab::{Desk, Slab};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Rows that make a pass together.
 const BLOCK: usize = 32;
@@ -56,18 +58,78 @@ pub trait Filter: Sync + Send {
     fn provide(&self) -> bool;
 }
 
-pub struct LossyStore<F> {
+/// Counts the different states of several searches, as exactly as signatures
+/// of 64 bits allow.
+pub struct Collector {
+    seen: Compact,
+}
+
+impl Collector {
+    /// `None` if there is no memory for so many bytes.
+    pub fn new(bytes: u64) -> Option<Collector> {
+        let budget = Arc::new(Budget::new(bytes.saturating_mul(2)));
+        let seen = Compact::new(bytes.saturating_mul(8), 64, true, &budget)?;
+        Some(Collector { seen })
+    }
+
+    fn add(&self, state: &[u8]) {
+        // The same fingerprint in all searches.
+        self.seen.mark(fingerprint(state, 0));
+    }
+
+    /// The number of different states.
+    pub fn n_states(&self) -> u64 {
+        self.seen.n_stored()
+    }
+
+    /// There was no room for more, so there may have been more.
+    pub fn is_full(&self) -> bool {
+        self.seen.n_dropped() > 0
+    }
+}
+
+pub struct LossyStore<'c, F> {
     pub filter: F,
+    pub collector: Option<&'c Collector>,
     slab: Slab,
     /// Bytes in front of a state that do not count.
     hidden: usize,
     seed: u64,
+    /// Of all values of a die, those at which a new state is not stored.
+    unlucky: u64,
+    /// Times that a state was new but not stored.
+    unstored: AtomicU64,
 }
 
-impl<F: Filter> LossyStore<F> {
-    /// `None` if there is no room for any state.
-    pub fn new(filter: F, hidden: usize, seed: u64, budget: &Arc<Budget>) -> Option<Self> {
-        Some(LossyStore { filter, slab: Slab::new(budget)?, hidden, seed })
+impl<F: Filter> LossyStore<'_, F> {
+    /// `None` if there is no room for any state. New states are stored with
+    /// this probability.
+    pub fn new(
+        filter: F,
+        hidden: usize,
+        seed: u64,
+        probability: f64,
+        budget: &Arc<Budget>,
+    ) -> Option<Self> {
+        let unlucky = ((1.0 - probability.clamp(0.0, 1.0)) * u64::MAX as f64) as u64;
+        let unstored = AtomicU64::new(0);
+        let slab = Slab::new(budget)?;
+        Some(LossyStore { filter, collector: None, slab, hidden, seed, unlucky, unstored })
+    }
+
+    /// Times that a state was called new but not stored.
+    pub fn n_unstored(&self) -> u64 {
+        self.unstored.load(Ordering::Relaxed)
+    }
+
+    /// Whether chance wants a state not to be stored; then it was counted.
+    #[inline(always)]
+    fn is_unlucky(&self, dice: &mut Dice) -> bool {
+        if self.unlucky == 0 || dice.next() >= self.unlucky {
+            return false;
+        }
+        self.unstored.fetch_add(1, Ordering::Relaxed);
+        true
     }
 
     #[inline(always)]
@@ -75,9 +137,20 @@ impl<F: Filter> LossyStore<F> {
         fingerprint(&state[self.hidden..], self.seed)
     }
 
-    /// Remembers a fingerprint.
-    pub fn mark(&self, state: Fingerprint) -> Result<(), Full> {
-        if self.filter.mark(state) == Marked::NoRoom { Err(Full) } else { Ok(()) }
+    /// Tells the collector, if there is one, of a new state.
+    #[inline(always)]
+    pub fn collect(&self, state: &[u8]) {
+        if let Some(collector) = self.collector {
+            collector.add(&state[self.hidden..]);
+        }
+    }
+
+    /// Remembers a fingerprint that is new, if chance wants it.
+    pub(crate) fn mark(&self, state: Fingerprint, dice: &mut Dice) -> Result<(), Full> {
+        if self.is_unlucky(dice) || self.filter.mark(state) != Marked::NoRoom {
+            return Ok(());
+        }
+        Err(Full)
     }
 
     /// Keeps a state for good, so that it is on the way to a violation; `None`
@@ -92,11 +165,11 @@ impl<F: Filter> LossyStore<F> {
     }
 }
 
-impl<F: Filter> Store for LossyStore<F> {
+impl<F: Filter> Store for LossyStore<'_, F> {
     type Writer<'s>
         = LossyWriter<'s, F>
     where
-        F: 's;
+        Self: 's;
 
     fn writer(&self) -> LossyWriter<'_, F> {
         LossyWriter {
@@ -108,6 +181,7 @@ impl<F: Filter> Store for LossyStore<F> {
             desk: Desk::default(),
             entered: Vec::new(),
             last_len: 0,
+            dice: Dice(self.seed),
         }
     }
 
@@ -125,7 +199,7 @@ impl<F: Filter> Store for LossyStore<F> {
 }
 
 pub struct LossyWriter<'s, F> {
-    store: &'s LossyStore<F>,
+    store: &'s LossyStore<'s, F>,
     rows: Rows,
     /// Bytes of the rows that were hashed.
     read: usize,
@@ -137,6 +211,7 @@ pub struct LossyWriter<'s, F> {
     /// States that were read since the last `finish`.
     entered: Vec<Token>,
     last_len: usize,
+    dice: Dice,
 }
 
 impl<F: Filter> LossyWriter<'_, F> {
@@ -153,9 +228,13 @@ impl<F: Filter> LossyWriter<'_, F> {
     fn settle_hashed(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
         let LossyStore { filter, slab, .. } = self.store;
         while let Some(&(state, at)) = self.hashed.get(self.n_settled) {
-            match filter.mark(state) {
+            let unlucky = self.store.unlucky > 0
+                && !filter.contains(state)
+                && self.store.is_unlucky(&mut self.dice);
+            match if unlucky { Marked::New } else { filter.mark(state) } {
                 Marked::New => {
                     let (Row { state, mark, origin }, _) = self.rows.row(at as usize);
+                    self.store.collect(state);
                     new(slab.add(state, origin, &mut self.desk).ok_or(Full)?, mark);
                 }
                 Marked::Seen => {}

@@ -109,7 +109,7 @@ fn a_full_table_stops_or_drops() {
 }
 
 fn finds_each_state_once<F: Filter>(filter: F) {
-    let store = LossyStore::new(filter, 2, 7, &budget()).expect("room");
+    let store = LossyStore::new(filter, 2, 7, 1.0, &budget()).expect("room");
     let mut writer = store.writer();
     let mut set = HashSet::new();
     for i in 0..60_000u64 {
