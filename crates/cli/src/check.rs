@@ -36,7 +36,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         print(&reduced.to_string());
         return Ok(exit::NO_VIOLATION);
     }
-    let (mut outcome, _runs) = search(&reduced, args)?;
+    let (mut outcome, runs) = search(&reduced, args)?;
     reduce::expand_reached(&reduced, &mut outcome.reached);
     let layout = Layout::new(&system);
     let mut traces = Vec::new();
@@ -61,6 +61,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         options: options_json(args),
         version: env!("CARGO_PKG_VERSION"),
         checkpoint: args.checkpoint.as_deref().map(display),
+        runs,
     };
     let report = CheckReport::new(&system, &outcome, traces, context);
     show(&report, args);

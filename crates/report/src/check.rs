@@ -1,5 +1,6 @@
 //! The result of `supertrace check` as one JSON object (`docs/json.md`).
 
+use crate::coverage::Missed;
 use ::check::{Outcome, Stop, Verdict};
 use ir::source::Position;
 use ir::system::{Op, System};
@@ -25,6 +26,12 @@ pub struct CheckReport {
     pub bytes_per_state: f64,
     /// Most bytes of waiting states on disk at a time.
     pub spilled_bytes: u64,
+    /// What a lossy store has missed.
+    #[serde(flatten)]
+    pub missed: Option<Missed>,
+    /// Each search, if there were several; the other figures are of all.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub runs: Vec<RunReport>,
     /// The file from which the search can go on, if it ended early.
     pub checkpoint: Option<String>,
     pub seed: u64,
@@ -36,6 +43,27 @@ pub struct CheckReport {
     pub unreached: Option<Vec<Unreached>>,
     /// Properties in the model that were read but not checked.
     pub not_checked: Vec<String>,
+}
+
+/// One of several searches.
+#[derive(Debug, Clone, Serialize)]
+pub struct RunReport {
+    pub states: u64,
+    pub transitions: u64,
+    pub seconds: f64,
+    #[serde(flatten)]
+    pub missed: Option<Missed>,
+}
+
+impl RunReport {
+    fn new(outcome: &Outcome) -> RunReport {
+        RunReport {
+            states: outcome.states,
+            transitions: outcome.transitions,
+            seconds: outcome.elapsed.as_secs_f64(),
+            missed: Missed::of(outcome),
+        }
+    }
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -62,6 +90,8 @@ pub struct Context {
     pub version: &'static str,
     /// Where checkpoints were to be written.
     pub checkpoint: Option<String>,
+    /// Each search, if there were several.
+    pub runs: Vec<Outcome>,
 }
 
 impl CheckReport {
@@ -89,6 +119,9 @@ impl CheckReport {
             memory_bytes: outcome.memory,
             bytes_per_state: outcome.store_memory as f64 / outcome.states.max(1) as f64,
             spilled_bytes: outcome.spilled,
+            // How much several searches have missed together is not known.
+            missed: Missed::of(outcome).filter(|_| context.runs.is_empty()),
+            runs: context.runs.iter().map(RunReport::new).collect(),
             checkpoint: context.checkpoint.filter(|_| resumable),
             seed: context.seed,
             model: system.name.clone(),

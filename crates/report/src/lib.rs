@@ -4,5 +4,6 @@
 //! terminals and exit codes belong to `cli`.
 
 pub mod check;
+pub mod coverage;
 pub mod text;
 pub mod trace;

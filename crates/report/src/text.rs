@@ -1,6 +1,7 @@
 //! The result of `supertrace check` for the terminal.
 
 use crate::check::{CheckReport, Unreached, Violation};
+use crate::coverage::{Coverage, Missed};
 use std::fmt::Write;
 
 /// Bytes as people read them.
@@ -69,6 +70,13 @@ impl CheckReport {
             out.push_str(&place(violation));
         }
         out.push_str(&self.numbers());
+        if let Some(missed) = &self.missed {
+            out.push_str(&missed_text(missed));
+        }
+        if !self.runs.is_empty() {
+            let each: Vec<String> = self.runs.iter().map(|run| count(run.states)).collect();
+            let _ = writeln!(out, "  {} runs: {}", self.runs.len(), each.join(", "));
+        }
         if let Some(unreached) = &self.unreached {
             out.push_str(&unreached_text(unreached));
         }
@@ -174,6 +182,45 @@ impl CheckReport {
     }
 }
 
+/// A share as people read it: never rounded up to all.
+pub fn percent(share: f64) -> String {
+    let floor = |digits: i32| {
+        let factor = 10f64.powi(digits);
+        (share * 100.0 * factor).floor() / factor
+    };
+    if share >= 1.0 {
+        "100 %".into()
+    } else if share > 0.9999 {
+        format!("{:.4} %", floor(4))
+    } else {
+        format!("{:.1} %", floor(1))
+    }
+}
+
+fn missed_text(missed: &Missed) -> String {
+    let mut out = match &missed.coverage {
+        Some(Coverage { interval, method, .. }) => format!(
+            "  coverage about {} ({} to {}), by {method}\n",
+            percent(interval.estimate),
+            percent(interval.low),
+            percent(interval.high)
+        ),
+        None => "  coverage unknown: the store is full\n".into(),
+    };
+    if missed.coverage.as_ref().is_some_and(|c| c.line_like) {
+        out.push_str(
+            "  warning: most states have one predecessor, so one that was missed may hide all \
+             behind it\n",
+        );
+    }
+    let _ = write!(out, "  hash factor {:.1}, {} full", missed.hash_factor, percent(missed.fill));
+    if missed.dropped > 0 {
+        let _ = write!(out, ", {} without room", count(missed.dropped));
+    }
+    out.push('\n');
+    out
+}
+
 fn place(violation: &Violation) -> String {
     let at = &violation.location;
     let depth = match violation.depth {
@@ -215,6 +262,8 @@ mod tests {
         assert_eq!(bytes(512), "512 B");
         assert_eq!(bytes(1536), "1.5 KiB");
         assert_eq!(bytes(5 << 30), "5.0 GiB");
+        assert_eq!(percent(0.99996), "99.9960 %");
+        assert_eq!((percent(1.0), percent(0.98765)), ("100 %".into(), "98.7 %".into()));
         assert_eq!(seconds(0.0001), "under 1 ms");
         assert_eq!(seconds(0.25), "250 ms");
         assert_eq!(seconds(125.0), "2 min 05 s");
