@@ -57,6 +57,7 @@ fn spread(coverage: f64, bits: f64, load: f64) -> Option<Estimate> {
 mod tests {
     use super::super::expected_coverage;
     use super::*;
+    use crate::series::bisect;
 
     fn run(bits: u64, hashes: u32, reached: u64) -> Run {
         Run { bits, hashes, reached, bits_set: None }
@@ -87,6 +88,12 @@ mod tests {
         // The same with all numbers smaller by 2^18, where the sum is made step by step.
         let lost = 2.0 * expected_omissions(1 << 12, 1 << 15, 3) / f64::from(1 << 12);
         close(large.coverage(), 1.0 - lost, 1e-3);
+        // 100 of 10,000 states omitted twice: 200 + 2 sqrt(200), 100 - 2 sqrt(100).
+        let bits = bisect(1e5, 1e6, -100.0, |m| -expected_omissions(10_000, m as u64, 2)) as u64;
+        let e = run(bits, 2, 10_000).dillinger().expect("always");
+        close(1.0 - e.coverage(), 0.02, 1e-3);
+        close(1.0 - e.low(), 0.022_828, 1e-3);
+        close(1.0 - e.high(), 0.008, 1e-3);
         assert_eq!(run(1000, 1, 1_000_000).dillinger().map(|e| e.coverage()), Some(0.0));
     }
 
@@ -136,6 +143,21 @@ mod tests {
                 run.bits_set.unwrap_or(0) as f64 / run.bits as f64,
                 0.01,
             );
+        }
+    }
+
+    /// The number of states looked up is off by the deviation that is claimed.
+    #[test]
+    fn interval_has_two_deviations() {
+        for (hashes, states) in [(1, 3_000), (1, 12_000), (2, 4_000)] {
+            let (mut squares, mut claimed) = (0.0, 0.0);
+            for seed in 1..=400 {
+                let run = simulate(states, 6_007, hashes, seed * 0x1234_5678_9abc);
+                let e = run.bloom().expect("bits are free");
+                squares += (e.states(run.reached).expect("some") / states as f64 - 1.0).powi(2);
+                claimed += (e.coverage() / e.low() - 1.0) / 2.0;
+            }
+            close((squares / 400.0).sqrt(), claimed / 400.0, 0.15);
         }
     }
 

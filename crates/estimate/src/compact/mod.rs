@@ -203,6 +203,15 @@ mod tests {
         close(million.omission_probability().expect("fits"), 1e12 / 2f64.powi(51), 1e-3);
     }
 
+    /// Half of all signatures: each further one takes `l / (l - i)` states.
+    #[test]
+    fn signatures_are_collected() {
+        let states: f64 = (0..2048).map(|i| 4096.0 / f64::from(4096 - i)).sum();
+        let half = table(4096, 12, 2048, Probing::Signature);
+        close(half.omissions().expect("fits"), states - 2048.0, 1e-3);
+        close(half.coverage().expect("not full").coverage(), 2048.0 / states, 1e-3);
+    }
+
     /// What CMurphi computes with its formula for 40 bits, by hand.
     #[test]
     fn cmurphi() {
@@ -228,7 +237,9 @@ mod tests {
         let e = table(1000, 4, 500, Probing::Linear).coverage().expect("not full");
         // About 0.25 / 0.5 / 2 * 1000 comparisons, one in 16 of them equal.
         close(e.coverage(), 500.0 / (500.0 + 250.0 / 16.0), 0.01);
-        assert!(e.low() < e.coverage() && e.coverage() < e.high());
+        let omitted = 500.0 / e.coverage() - 500.0;
+        close(500.0 / e.low() - 500.0, 2.0 * omitted + 2.0 * (2.0 * omitted).sqrt(), 1e-9);
+        close(500.0 / e.high() - 500.0, omitted - 2.0 * omitted.sqrt(), 1e-9);
         assert_eq!(table(1000, 64, 1000, Probing::Linear).coverage(), None);
         assert_eq!(table(1000, 64, 0, Probing::Linear).coverage(), None);
         assert_eq!(table(1000, 8, 256, Probing::Signature).coverage(), None);
