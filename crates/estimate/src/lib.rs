@@ -2,12 +2,13 @@
 //!
 //! Pure arithmetic from a few counts to an [`Estimate`]: nothing here knows a
 //! store, a search or a report. A question that the counts cannot answer has
-//! the answer `None`; no function panics or returns NaN.
+//! the answer `None` or a [`growth::Failure`]; no function panics or returns NaN.
 //!
 //! | question | module | from |
 //! |---|---|---|
 //! | one bitstate run | [`bitstate`] | Holzmann 1998; Stern; Dillinger & Manolios 2004 |
 //! | one run with hash compaction | [`compact`] | Wolper & Leroy 1993; Stern & Dill 1995 |
+//! | several bitstate runs in arenas of different size | [`growth`] | Ikeda, Jibiki & Kuno 2013; Holzmann 2016 |
 //!
 //! What one run knows is how often its hash functions must have failed. It does
 //! not know what lies behind a state that was taken for an old one. Estimates
@@ -15,6 +16,7 @@
 
 pub mod bitstate;
 pub mod compact;
+pub mod growth;
 
 mod coverage;
 mod series;
