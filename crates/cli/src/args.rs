@@ -19,6 +19,7 @@ Examples:
   supertrace check -D N=4 --time 10m m.pml   a larger instance, at most ten minutes
   supertrace check m.pml --trace bug.json    keep the counterexample
   supertrace show bug.json --msc bug.svg     look at it again, as a chart
+  supertrace estimate m.pml                  how many states are there?
   supertrace simulate m.pml --steps 20       one random run
 
 Exit codes: 0 no violation, 1 violation, 2 bad input or usage, 3 search stopped early.";
@@ -39,6 +40,15 @@ Examples:
 
 Exit codes: 0 no violation, 1 violation, 2 bad input or usage, 3 search stopped early.";
 
+const ESTIMATE_EXAMPLES: &str = "\
+Searches with bitstate arenas of growing size; from how the number of states grows with
+the arena it tells how many there are. Violations are not looked for.
+
+Examples:
+  supertrace estimate m.pml
+  supertrace estimate m.pml --arena 2^28 --svg growth.svg
+  supertrace estimate m.pml --time 5m --json";
+
 const SIMULATE_EXAMPLES: &str = "\
 Examples:
   supertrace simulate m.pml --seed 7 --steps 100
@@ -50,6 +60,9 @@ pub enum Command {
     /// Search all reachable states for assertion failures, deadlocks and run-time errors
     #[command(after_help = CHECK_EXAMPLES)]
     Check(Box<CheckArgs>),
+    /// Estimate how many reachable states there are, and what a search of all would need
+    #[command(after_help = ESTIMATE_EXAMPLES)]
+    Estimate(EstimateArgs),
     /// Run a model: at random, step by step by hand, or along a trace
     #[command(after_help = SIMULATE_EXAMPLES)]
     Simulate(SimulateArgs),
@@ -206,6 +219,62 @@ pub struct CheckArgs {
     pub emit: Option<Emit>,
 
     /// Print the verdict only, no progress
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    /// Colours
+    #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
+    pub color: Color,
+}
+
+#[derive(Args)]
+pub struct EstimateArgs {
+    #[command(flatten)]
+    pub model: ModelArgs,
+
+    /// The largest arena: bits as 2^30, or bytes as 700MiB
+    #[arg(long, value_name = "SIZE", default_value = "2^24", value_parser = crate::units::arena)]
+    pub arena: u64,
+
+    /// Arenas, each half as large as the next
+    #[arg(long, value_name = "N", default_value_t = 6)]
+    #[arg(value_parser = clap::value_parser!(u32).range(2..=20))]
+    pub sizes: u32,
+
+    /// Bits of the arena that stand for a state; one tells most
+    #[arg(long, value_name = "K", default_value_t = 1)]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=64))]
+    pub hashes: u32,
+
+    /// Reductions: fewer states, same verdict
+    #[arg(long, value_enum, default_value = "default")]
+    pub reduce: Reduce,
+
+    /// Threads that search [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = crate::units::threads)]
+    pub threads: Option<usize>,
+
+    /// Memory the searches may use, e.g. 4GiB [default: three quarters of the machine's]
+    #[arg(long, value_name = "SIZE", value_parser = crate::units::size)]
+    pub memory: Option<u64>,
+
+    /// Time all searches may take, e.g. 90s, 10m, 2h
+    #[arg(long, value_name = "TIME", value_parser = crate::units::duration)]
+    pub time: Option<Duration>,
+
+    /// Seed of the hash functions
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub seed: u64,
+
+    /// Draw states by size of the arena
+    #[arg(long, value_name = "FILE.svg")]
+    pub svg: Option<PathBuf>,
+
+    /// Print the result as one JSON object
+    #[arg(long)]
+    pub json: bool,
+
+    /// Print no progress
     #[arg(long, short)]
     pub quiet: bool,
 

@@ -1,7 +1,7 @@
 //! `supertrace check`.
 
 use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
-use crate::{args, exit, load, print, progress, storage, trail, units};
+use crate::{args, engine, exit, load, print, progress, storage, trail, units};
 use anyhow::Result;
 use check::{Compress, Files, Found, Options, Order, Outcome, Verdict};
 use ir::fault::FaultKind;
@@ -11,7 +11,6 @@ use ir::model::{Model, Step};
 use ir::reduce;
 use ir::system::System;
 use ir::trace::{self, Replayed, Trace};
-use jit::{Compiling, Tiered};
 use report::check::{CheckReport, Context};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -28,10 +27,7 @@ const LISTED_STEPS: usize = 100;
 
 pub fn run(args: &CheckArgs) -> Result<u8> {
     let Some(system) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
-    let reduced = match args.reduce {
-        Reduce::None => system.clone(),
-        Reduce::Default => reduce::reduce(&system),
-    };
+    let reduced = engine::reduced(&system, args.reduce);
     if args.emit == Some(Emit::Ir) {
         print(&reduced.to_string());
         return Ok(exit::NO_VIOLATION);
@@ -113,7 +109,7 @@ fn write_files(
 }
 
 /// Set by Ctrl-C.
-fn interrupt() -> &'static AtomicBool {
+pub fn interrupt() -> &'static AtomicBool {
     static FLAG: OnceLock<AtomicBool> = OnceLock::new();
     FLAG.get_or_init(|| {
         // Without a handler Ctrl-C ends the program, which is all right too.
@@ -131,7 +127,6 @@ fn interrupt() -> &'static AtomicBool {
 
 /// All runs as one, and each of them if there are several.
 fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> {
-    let layout = Layout::new(system);
     let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let interrupt = interrupt();
     let with_progress = progress::wanted(args.quiet);
@@ -169,19 +164,7 @@ fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> 
         files: Some(&files),
         progress: with_progress.then_some(&progress::show),
     };
-    if args.engine == Engine::Interpret {
-        let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
-        return storage::search(&make, &options, args.runs);
-    }
-    // Native code is made while the interpreter begins.
-    let compiling = Compiling::new();
-    std::thread::scope(|scope| {
-        scope.spawn(|| compiling.run(system, &layout));
-        let make = || -> Box<dyn Model + '_> { Box::new(Tiered::new(&compiling, system, &layout)) };
-        let found = storage::search(&make, &options, args.runs);
-        compiling.cancel();
-        found
-    })
+    engine::with_model(system, args.engine, |make| storage::search(make, &options, args.runs))
 }
 
 fn files(system: &System, args: &CheckArgs) -> Files {

@@ -2,6 +2,8 @@
 
 mod args;
 mod check;
+mod engine;
+mod estimate;
 mod load;
 mod progress;
 mod show;
@@ -32,6 +34,7 @@ fn main() -> ExitCode {
     };
     let result = match &cli.command {
         Command::Check(args) => check::run(args),
+        Command::Estimate(args) => estimate::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Show(args) => show::run(args),
     };

@@ -439,3 +439,47 @@ fn files_of_a_search_are_refused_before_it_begins() {
     }
     assert_eq!(std::fs::read_to_string(&text).expect("it is there"), "init { skip }");
 }
+
+#[test]
+fn a_lossy_store_says_what_it_may_have_missed() {
+    let model = "models/promela/peterson_filter.pml";
+    let (result, code) = json(&["check", model, "--store", "bitstate", "--json"]);
+    assert_eq!((result["verdict"].as_str(), code), (Some("no-violation-found"), 0));
+    let coverage = &result["coverage"];
+    let value = |name: &str| coverage[name].as_f64().expect("a number");
+    assert!(value("low") <= value("estimate") && value("estimate") <= value("high"));
+    assert!(value("estimate") > 0.99 && result["estimates"]["stern"]["estimate"].is_number());
+    let tiny = ["check", model, "--store", "compact", "--bits", "8", "--arena", "1KiB", "--json"];
+    let (result, code) = json(&tiny);
+    assert_eq!((result["stopped_by"].as_str(), code), (Some("memory"), 3));
+    let (result, _) = json(&[&tiny[..], &["--on-full", "drop"]].concat());
+    assert_eq!(result["verdict"], "no-violation-found");
+    assert!(result["coverage"].is_null() && result["dropped"].as_u64() > Some(0));
+    let runs = ["check", model, "--store", "bitstate", "--arena", "2^13", "--runs", "4", "--json"];
+    let (result, _) = json(&runs);
+    let each = result["runs"].as_array().expect("each run");
+    assert!(
+        each.len() == 4
+            && each.iter().all(|run| run["states"].as_u64() < result["states"].as_u64())
+    );
+    for wrong in [&["--hashes", "3"][..], &["--pod", "1"], &["--store", "bitstate", "--bits", "8"]]
+    {
+        let output = supertrace(&[&["check", model][..], wrong].concat());
+        let error = stderr(&output);
+        assert!(output.status.code() == Some(2) && error.contains("is for --store"), "{error}");
+    }
+}
+
+#[test]
+fn the_number_of_states_is_estimated() {
+    let model = "models/promela/peterson_filter.pml";
+    let (result, code) =
+        json(&["estimate", model, "--reduce", "none", "--arena", "2^20", "--json"]);
+    let states = result["reachable_states"]["estimate"].as_f64().expect("an estimate");
+    let (exact, _) = json(&["check", model, "--reduce", "none", "--json"]);
+    let exact = exact["states"].as_f64().expect("a number");
+    assert!((states / exact - 1.0).abs() < 0.1, "{states} for {exact}");
+    assert_eq!((code, result["runs"].as_array().map(Vec::len)), (0, Some(6)));
+    let text = stdout(&supertrace(&["estimate", model]));
+    assert!(text.contains("reachable states") && text.contains("next: "), "{text}");
+}

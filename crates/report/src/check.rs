@@ -158,7 +158,7 @@ fn verdict_name(verdict: Verdict) -> &'static str {
     }
 }
 
-fn stop_name(stop: Stop) -> &'static str {
+pub(crate) fn stop_name(stop: Stop) -> &'static str {
     match stop {
         Stop::Time => "time",
         Stop::Memory => "memory",

@@ -5,5 +5,6 @@
 
 pub mod check;
 pub mod coverage;
+pub mod estimate;
 pub mod text;
 pub mod trace;

@@ -144,6 +144,9 @@ impl CheckReport {
                 if option("spill").is_none_or(|v| v.is_null()) {
                     ways.push("keep waiting states on disk with --spill DIR");
                 }
+                if option("store").is_some_and(|v| v == "exact") {
+                    ways.push("search with --store bitstate, which may miss states");
+                }
                 ways.join(", or ")
             }
             ("incomplete", Some("depth")) => "raise or drop --depth".into(),
