@@ -4,6 +4,7 @@
 
 mod blocks;
 mod bytes;
+mod crc;
 mod dice;
 mod files;
 mod memory;
@@ -15,7 +16,8 @@ pub mod store;
 pub use files::{Difference, Error, Files};
 pub use outcome::{Found, Lossy, Outcome, Progress, Saved, Stop, Verdict};
 pub use search::{
-    Compress, FOLD_AFTER, Maker, Options, Order, Sequence, Storage, Target, Turns, check, sequence,
+    Compress, FOLD_AFTER, Hashing, Maker, Options, Order, Sequence, Storage, Target, Turns, check,
+    sequence,
 };
 pub use shorten::shorten;
 pub use store::{Collector, Layout};

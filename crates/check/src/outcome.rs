@@ -101,6 +101,8 @@ pub struct Outcome {
     pub compressed: bool,
     /// If the store is a lossy one.
     pub lossy: Option<Lossy>,
+    /// Polynomials that were tried to find two for hash functions.
+    pub polynomial_tries: Option<u32>,
     /// Most bytes of waiting states on disk at a time.
     pub spilled: u64,
     /// What has gone wrong with waiting states on disk.

@@ -118,6 +118,7 @@ fn settings() -> Vec<Setting> {
 fn options<'a>(setting: Setting, interrupt: &'a AtomicBool, files: &'a Files) -> Options<'a> {
     Options {
         storage: Storage::Exact,
+        hashing: check::Hashing::Mix,
         seed: 0,
         precision: 0,
         turns: check::Turns::Forward,

@@ -116,6 +116,11 @@ pub struct CheckArgs {
     #[arg(long, value_enum)]
     pub layout: Option<Layout>,
 
+    /// Hash functions of a lossy store, chosen by --seed: products of words, or remainders by
+    /// random polynomials, as Spin has them [default: mix]
+    #[arg(long, value_enum, value_name = "FAMILY")]
+    pub hash: Option<Hash>,
+
     /// Bits of a signature, for --store compact [default: 64]
     #[arg(long, value_name = "B", value_parser = clap::value_parser!(u32).range(2..=64))]
     pub bits: Option<u32>,
@@ -385,6 +390,12 @@ pub enum Layout {
     Blocked,
     /// Each bit anywhere: fewer states are missed
     Scattered,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Hash {
+    Mix,
+    Crc,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -139,6 +139,10 @@ fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> 
     let options = Options {
         storage: storage::storage(args)?,
         seed: args.seed,
+        hashing: match args.hash {
+            Some(args::Hash::Crc) => check::Hashing::Crc,
+            Some(args::Hash::Mix) | None => check::Hashing::Mix,
+        },
         precision: args.pod,
         collector: None,
         store_probability: args.store_probability,

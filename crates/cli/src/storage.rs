@@ -1,6 +1,6 @@
 //! The store that `check` was asked for.
 
-use crate::args::{CheckArgs, Layout, OnFull, Search, Store};
+use crate::args::{CheckArgs, Hash, Layout, OnFull, Search, Store};
 use crate::units;
 use anyhow::{Context, Result, ensure};
 use check::{Collector, Maker, Options, Outcome, Storage};
@@ -23,6 +23,7 @@ pub fn storage(args: &CheckArgs) -> Result<Storage> {
         ("--arena", args.arena.is_some(), args.store != Store::Exact, "bitstate or compact"),
         ("--hashes", args.hashes.is_some(), args.store == Store::Bitstate, "bitstate"),
         ("--layout", args.layout.is_some(), args.store == Store::Bitstate, "bitstate"),
+        ("--hash", args.hash.is_some(), args.store != Store::Exact, "bitstate or compact"),
         ("--bits", args.bits.is_some(), args.store == Store::Compact, "compact"),
         ("--runs", args.runs > 1, args.store != Store::Exact, "bitstate or compact"),
         (
@@ -63,8 +64,9 @@ pub fn storage(args: &CheckArgs) -> Result<Storage> {
 }
 
 /// The options of the store that were in force; `null` if it has none such.
-pub fn options_json(args: &CheckArgs) -> [(&'static str, Value); 6] {
+pub fn options_json(args: &CheckArgs) -> [(&'static str, Value); 7] {
     let [mut sizes, mut hashes, mut layout, mut bits, mut on_full] = [const { Value::Null }; 5];
+    let hash = if args.hash == Some(Hash::Crc) { "crc" } else { "mix" };
     match storage(args) {
         Ok(Storage::Bitstate { bits, hashes: k, layout: l }) => {
             let scattered = l == check::Layout::Scattered;
@@ -82,6 +84,7 @@ pub fn options_json(args: &CheckArgs) -> [(&'static str, Value); 6] {
         ("arena", sizes),
         ("hashes", hashes),
         ("layout", layout),
+        ("hash", if args.store == Store::Exact { Value::Null } else { json!(hash) }),
         ("bits", bits),
         ("on_full", on_full),
     ]

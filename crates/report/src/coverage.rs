@@ -49,6 +49,8 @@ pub struct Missed {
     pub omission_probability: Option<f64>,
     /// States for which the table had no room.
     pub dropped: u64,
+    /// Polynomials that were tried to find those of the hash functions.
+    pub polynomial_tries: Option<u32>,
 }
 
 impl From<Estimate> for Interval {
@@ -61,7 +63,7 @@ impl Missed {
     pub fn of(outcome: &Outcome) -> Option<Missed> {
         let states = outcome.states;
         let line_like = (outcome.transitions as f64) < LINE_LIKE * states as f64;
-        Some(match outcome.lossy? {
+        let missed = match outcome.lossy? {
             Lossy::Bitstate { bits, hashes, layout, set } => {
                 let run = Run { bits, hashes, reached: states, bits_set: Some(set) };
                 bitstate(run, layout, line_like)
@@ -71,7 +73,8 @@ impl Missed {
                 let table = Table { slots, signature_bits: signature, stored, probing };
                 compact(table, dropped, line_like)
             }
-        })
+        };
+        Some(Missed { polynomial_tries: outcome.polynomial_tries, ..missed })
     }
 }
 
@@ -108,6 +111,7 @@ fn bitstate(run: Run, layout: Layout, line_like: bool) -> Missed {
         expected_omissions: Some(omissions),
         omission_probability: Some(-(-omissions).exp_m1()),
         dropped: 0,
+        polynomial_tries: None,
         estimates,
     }
 }
@@ -129,6 +133,7 @@ fn compact(table: Table, dropped: u64, line_like: bool) -> Missed {
         expected_omissions: table.omissions(),
         omission_probability: table.omission_probability(),
         dropped,
+        polynomial_tries: None,
     }
 }
 

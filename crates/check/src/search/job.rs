@@ -6,7 +6,8 @@ use super::provide::provide_meanwhile;
 use super::run::{Event, Run};
 use super::stack::Stack;
 use super::worker::Worker;
-use super::{Compress, Maker, Options, Order, Storage, bfs, dfs, strict};
+use super::{Compress, Hashing, Maker, Options, Order, Storage, bfs, dfs, strict};
+use crate::crc::Crc;
 use crate::files::{Error, Files, Trouble};
 use crate::outcome::{Saved, Stop};
 use crate::store::{Bitstate, Compact, ExactStore, Filter, LossyStore, Store, TreeStore};
@@ -201,9 +202,10 @@ fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> (Kept<'a>, Vec<Stack
 }
 
 fn lossy<'a, F: Filter>(filter: F, run: &Run<'a>, hidden: usize) -> Option<LossyStore<'a, F>> {
-    let Options { seed, store_probability, .. } = *run.options;
+    let Options { seed, store_probability, hashing, .. } = *run.options;
     let mut store = LossyStore::new(filter, hidden, seed, store_probability, &run.budget)?;
     store.collector = run.options.collector;
+    store.polynomials = (hashing == Hashing::Crc).then(|| Crc::new(seed));
     Some(store)
 }
 

@@ -34,6 +34,15 @@ pub enum Order {
     Bfs,
 }
 
+/// The hash functions of a lossy store.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Hashing {
+    /// Products of words: fast.
+    Mix,
+    /// Remainders by random polynomials, as Spin has them.
+    Crc,
+}
+
 /// In which order the successors of a state are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turns {
@@ -70,6 +79,7 @@ pub struct Options<'a> {
     pub order: Order,
     pub turns: Turns,
     pub storage: Storage,
+    pub hashing: Hashing,
     /// Of hash functions and of everything else that is random.
     pub seed: u64,
     /// With a lossy store, the probability that a state is stored when it is
@@ -109,6 +119,7 @@ impl Default for Options<'_> {
             order: Order::Dfs,
             turns: Turns::Forward,
             storage: Storage::Exact,
+            hashing: Hashing::Mix,
             seed: 0,
             store_probability: 1.0,
             collector: None,
@@ -232,6 +243,7 @@ fn conclude_lossy<F: Filter>(
         outcome.verdict = Verdict::NoViolationFound;
     }
     outcome.lossy = Some(lossy);
+    outcome.polynomial_tries = store.polynomial_tries();
     outcome
 }
 
@@ -302,6 +314,7 @@ fn outcome(run: &Run, violations: Vec<Found>, store_memory: u64) -> Outcome {
         reached: run.take_reached(),
         compressed: false,
         lossy: None,
+        polynomial_tries: None,
         spilled: run.space.spill.as_ref().map_or(0, |spill| spill.peak()),
         trouble: run.take_trouble(),
         checkpoint: None,

@@ -20,6 +20,7 @@ pub use compact::Compact;
 
 use super::{Full, Store, Token, Writer};
 use crate::bytes::{Fingerprint, copy, fingerprint};
+use crate::crc::Crc;
 use crate::dice::Dice;
 use crate::memory::Budget;
 use ir::rows::{Row, Rows, stride};
@@ -91,6 +92,8 @@ impl Collector {
 pub struct LossyStore<'c, F> {
     pub filter: F,
     pub collector: Option<&'c Collector>,
+    /// If hash functions are remainders.
+    pub polynomials: Option<Crc>,
     slab: Slab,
     /// Bytes in front of a state that do not count.
     hidden: usize,
@@ -114,7 +117,8 @@ impl<F: Filter> LossyStore<'_, F> {
         let unlucky = ((1.0 - probability.clamp(0.0, 1.0)) * u64::MAX as f64) as u64;
         let unstored = AtomicU64::new(0);
         let slab = Slab::new(budget)?;
-        Some(LossyStore { filter, collector: None, slab, hidden, seed, unlucky, unstored })
+        let (collector, polynomials) = (None, None);
+        Some(LossyStore { filter, collector, polynomials, slab, hidden, seed, unlucky, unstored })
     }
 
     /// Times that a state was called new but not stored.
@@ -134,7 +138,15 @@ impl<F: Filter> LossyStore<'_, F> {
 
     #[inline(always)]
     pub fn fingerprint(&self, state: &[u8]) -> Fingerprint {
-        fingerprint(&state[self.hidden..], self.seed)
+        let state = &state[self.hidden..];
+        match &self.polynomials {
+            None => fingerprint(state, self.seed),
+            Some(polynomials) => polynomials.fingerprint(state),
+        }
+    }
+
+    pub fn polynomial_tries(&self) -> Option<u32> {
+        self.polynomials.as_ref().map(Crc::tries)
     }
 
     /// Tells the collector, if there is one, of a new state.
