@@ -46,6 +46,8 @@ pub enum Error {
     Memory(PathBuf),
     /// The store is lossy: there is nothing of it on disk.
     LossyStore,
+    /// Parts of states do not count, and precision on demand needs all of them.
+    Hidden,
 }
 
 impl Error {
@@ -91,8 +93,9 @@ impl fmt::Display for Error {
                 file.display()
             ),
             Error::LossyStore => {
-                write!(f, "checkpoints and waiting states on disk need an exact store")
+                write!(f, "each of --checkpoint, --resume and --spill is for --store exact")
             }
+            Error::Hidden => write!(f, "--pod cannot be had with 'hidden' variables"),
         }
     }
 }

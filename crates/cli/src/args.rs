@@ -133,6 +133,7 @@ pub struct CheckArgs {
     /// Precision on demand, for a lossy store and --search dfs: before a state counts as
     /// visited, this many states of its chain of first successors are looked up too
     #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(value_parser = clap::value_parser!(u32).range(0..=64))]
     pub pod: u32,
 
     /// Repeat the search with other hash functions and orders, for a lossy store: what one

@@ -1,9 +1,10 @@
 //! The store that `check` was asked for.
 
-use crate::args::{CheckArgs, Hash, Layout, OnFull, Search, Store};
+use crate::args::{CheckArgs, Hash, Layout, OnFull, Search, Store, When};
 use crate::units;
 use anyhow::{Context, Result, ensure};
 use check::{Collector, Maker, Options, Outcome, Storage};
+use report::text::bytes;
 use serde_json::{Value, json};
 
 /// Bytes of an arena if none is given.
@@ -37,6 +38,17 @@ pub fn storage(args: &CheckArgs) -> Result<Storage> {
     ];
     for (option, given, fits, store) in given {
         ensure!(!given || fits, "{option} is for --store {store}");
+    }
+    let limit = args.memory.unwrap_or_else(units::default_memory);
+    if let Some(bits) = args.arena {
+        let (arena, memory) = (bytes(bits / 8), bytes(limit));
+        ensure!(
+            bits / 8 < units::search_memory(limit),
+            "an arena of {arena} does not fit in --memory {memory}"
+        );
+    }
+    if args.store != Store::Exact {
+        ensure!(args.compress != When::On, "--compress is for --store exact");
     }
     if args.pod > 0 {
         ensure!(args.search == Search::Dfs, "--pod is for --search dfs: it needs that order");

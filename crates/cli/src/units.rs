@@ -26,13 +26,15 @@ pub fn size(text: &str) -> Result<u64, String> {
 
 /// Bits of an arena: `2^30` for so many bits, else a size in bytes.
 pub fn arena(text: &str) -> Result<u64, String> {
-    let Some(exponent) = text.trim().strip_prefix("2^") else {
-        return size(text).map(|bytes| bytes.saturating_mul(8));
+    const EXPECTED: &str = "expected 2^9 to 2^50 bits, or a size such as 700MiB";
+    let bits = match text.trim().strip_prefix("2^") {
+        None => size(text)?.saturating_mul(8),
+        Some(exponent) => match exponent.parse() {
+            Ok(exponent @ 0..=50) => 1 << exponent,
+            _ => return Err(EXPECTED.into()),
+        },
     };
-    match exponent.parse() {
-        Ok(exponent @ 3..=50) => Ok(1 << exponent),
-        _ => Err("expected 2^3 to 2^50 bits, or a size such as 700MiB".into()),
-    }
+    if (1 << 9..=1 << 50).contains(&bits) { Ok(bits) } else { Err(EXPECTED.into()) }
 }
 
 /// `90s`, `10m`, `1.5h`, `500ms`, or seconds.
@@ -143,7 +145,13 @@ mod tests {
             assert!(size(bad).is_err(), "{bad}");
         }
         assert_eq!((arena("2^30"), arena("1KiB")), (Ok(1 << 30), Ok(8192)));
-        assert!(arena("2^99").is_err() && arena("2^").is_err() && arena("x").is_err());
+        assert!(
+            arena("2^99").is_err()
+                && arena("2^8").is_err()
+                && arena("1").is_err()
+                && arena("2^").is_err()
+                && arena("x").is_err()
+        );
         assert_eq!(duration("10m"), Ok(Duration::from_secs(600)));
         assert_eq!(duration("250ms"), Ok(Duration::from_millis(250)));
         assert_eq!(duration("1.5h"), Ok(Duration::from_secs(5400)));

@@ -483,3 +483,44 @@ fn the_number_of_states_is_estimated() {
     let text = stdout(&supertrace(&["estimate", model]));
     assert!(text.contains("reachable states") && text.contains("next: "), "{text}");
 }
+
+#[test]
+fn lossy_searches_end_whatever_is_asked_of_them() {
+    let model = "models/promela/peterson_filter.pml";
+    let check = |more: &str| {
+        let more: Vec<&str> = more.split_whitespace().collect();
+        json(&[&["check", model, "--json", "--reduce", "none"][..], &more].concat()).0
+    };
+    let exact = check("")["states"].as_u64();
+    // What is dropped is not expanded again and again.
+    let full = check("--store compact --pod 1 --arena 2^12 --on-full drop --time 20s");
+    assert_eq!(full["verdict"], "no-violation-found");
+    assert!(full["states"].as_u64() <= exact);
+    for rare in [
+        "--store bitstate --arena 2^12 --store-probability 0.00001 --memory 1MiB --threads 1",
+        "--store compact --arena 2^12 --on-full drop --store-probability 0.5 --time 20s",
+    ] {
+        let result = check(rare);
+        assert!(result["states"].as_u64() <= exact && result["stopped_by"] != "time", "{rare}");
+    }
+    // A search that was stopped has no coverage.
+    assert!(check("--store bitstate --depth 5")["coverage"].is_null());
+}
+
+#[test]
+fn what_does_not_fit_is_said_before_the_search() {
+    let model = "models/promela/peterson_filter.pml";
+    let hidden = temp_model("hidden.pml", "hidden byte h; init { h = 1; h = 2 }");
+    for (args, words) in [
+        (["check", model, "--store=bitstate", "--arena=64TiB", "--quiet"], "does not fit"),
+        (["check", model, "--store=bitstate", "--compress=on", "--quiet"], "is for --store exact"),
+        (["check", model, "--store=bitstate", "--spill=.", "--quiet"], "is for --store exact"),
+        (["check", &hidden, "--store=bitstate", "--pod=1", "--reduce=none"], "'hidden' variables"),
+    ] {
+        let output = supertrace(&args);
+        let error = stderr(&output);
+        assert!(output.status.code() == Some(2) && error.contains(words), "{args:?}: {error}");
+    }
+    let (result, code) = json(&["check", model, "--memory", "1", "--json"]);
+    assert_eq!((result["stopped_by"].as_str(), code), (Some("memory"), 3));
+}

@@ -37,7 +37,8 @@ pub trait Sink {
 
     /// Where successors may be written instead of telling of each, if the sink
     /// does not need the steps; `None` if it does. Those written come before
-    /// those told of later.
+    /// those told of later. While it is told of a fault, the sink leaves the
+    /// memory of its rows where it is.
     fn rows(&mut self) -> Option<&mut Rows> {
         None
     }

@@ -54,8 +54,10 @@ pub fn expand_steps(reduced: &System, steps: &[Step], faulty: bool) -> Vec<Step>
     out
 }
 
-/// Marks what was merged into an action that was reached.
-pub fn expand_reached(reduced: &System, reached: &mut [bool]) {
+/// Marks what was merged into an action that was reached. A search that has not
+/// begun has reached nothing.
+pub fn expand_reached(reduced: &System, reached: &mut Vec<bool>) {
+    reached.resize(reduced.actions.len(), false);
     for (i, action) in reduced.actions.iter().enumerate() {
         if reached[i] {
             action.then.iter().for_each(|a| reached[a.idx()] = true);

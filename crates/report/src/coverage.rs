@@ -47,10 +47,17 @@ pub struct Missed {
     pub expected_omissions: Option<f64>,
     /// That at least one state was omitted.
     pub omission_probability: Option<f64>,
-    /// States for which the table had no room.
+    /// Times that the table had no room for a state.
     pub dropped: u64,
     /// Polynomials that were tried to find those of the hash functions.
     pub polynomial_tries: Option<u32>,
+}
+
+impl Missed {
+    /// There was no room for another state.
+    pub fn is_full(&self) -> bool {
+        self.fill >= 1.0
+    }
 }
 
 impl From<Estimate> for Interval {
@@ -74,7 +81,9 @@ impl Missed {
                 compact(table, dropped, line_like)
             }
         };
-        Some(Missed { polynomial_tries: outcome.polynomial_tries, ..missed })
+        // A search that was stopped has missed more than its store has lost.
+        let coverage = missed.coverage.filter(|_| outcome.stop.is_none());
+        Some(Missed { coverage, polynomial_tries: outcome.polynomial_tries, ..missed })
     }
 }
 

@@ -112,6 +112,9 @@ impl CheckReport {
             (_, Some("time")) => {
                 "the time limit ended the search: part of the states was not seen".into()
             }
+            (_, Some("memory")) if self.is_full() => {
+                "the table is full: part of the states was not seen".into()
+            }
             (_, Some("memory")) => {
                 "the memory limit ended the search: part of the states was not seen".into()
             }
@@ -132,19 +135,29 @@ impl CheckReport {
         format!("  {sentence}\n{found}{remedy}")
     }
 
+    fn is_full(&self) -> bool {
+        self.missed.as_ref().is_some_and(Missed::is_full)
+    }
+
     fn remedy(&self) -> String {
         let remedy = match (self.verdict, self.stopped_by) {
             ("incomplete", Some("time")) => "give it more with --time".into(),
+            ("incomplete", Some("memory")) if self.is_full() => {
+                "raise --arena, lower --bits, or go on without states that have no room with \
+                 --on-full drop"
+                    .into()
+            }
             ("incomplete", Some("memory")) => {
                 let option = |name| self.options.get(name);
                 let mut ways = vec!["give it more with --memory"];
                 if option("compress").is_some_and(|v| v == "off") {
                     ways.push("fold states together with --compress on");
                 }
-                if option("spill").is_none_or(|v| v.is_null()) {
+                let exact = option("store").is_some_and(|v| v == "exact");
+                if exact && option("spill").is_none_or(|v| v.is_null()) {
                     ways.push("keep waiting states on disk with --spill DIR");
                 }
-                if option("store").is_some_and(|v| v == "exact") {
+                if exact {
                     ways.push("search with --store bitstate, which may miss states");
                 }
                 ways.join(", or ")
@@ -208,7 +221,8 @@ fn missed_text(missed: &Missed) -> String {
             percent(interval.low),
             percent(interval.high)
         ),
-        None => "  coverage unknown: the store is full\n".into(),
+        None if missed.is_full() => "  coverage unknown: the store is full\n".into(),
+        None => String::new(),
     };
     if missed.coverage.as_ref().is_some_and(|c| c.line_like) {
         out.push_str(
@@ -218,7 +232,7 @@ fn missed_text(missed: &Missed) -> String {
     }
     let _ = write!(out, "  hash factor {:.1}, {} full", missed.hash_factor, percent(missed.fill));
     if missed.dropped > 0 {
-        let _ = write!(out, ", {} without room", count(missed.dropped));
+        let _ = write!(out, ", no room {} times", count(missed.dropped));
     }
     out.push('\n');
     out

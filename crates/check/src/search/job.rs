@@ -53,6 +53,9 @@ impl<'a> Job<'a> {
             return Err(Error::LossyStore);
         }
         let hidden = make().hidden();
+        if hidden > 0 && is_strict(run) {
+            return Err(Error::Hidden);
+        }
         let checkpoint = Checkpoint::new(run.options, hidden)?;
         let (kept, frontier) = match run.options.files.and_then(|f| f.resume.as_deref()) {
             Some(file) => resume(file, run, hidden)?,
@@ -123,8 +126,12 @@ impl<'a> Job<'a> {
         match &self.kept {
             Kept::Exact(store) => search(make, run, store, &mut self.frontier),
             Kept::Tree(store) => search(make, run, &**store, &mut self.frontier),
-            Kept::Bitstate(store) if is_strict(run) => strict::search(make, run, store),
-            Kept::Compact(store) if is_strict(run) => strict::search(make, run, store),
+            Kept::Bitstate(store) if is_strict(run) => {
+                provide_meanwhile(store, || strict::search(make, run, store));
+            }
+            Kept::Compact(store) if is_strict(run) => {
+                provide_meanwhile(store, || strict::search(make, run, store));
+            }
             Kept::Bitstate(store) => search(make, run, store, &mut self.frontier),
             Kept::Compact(store) => search(make, run, store, &mut self.frontier),
             Kept::Nothing => {}

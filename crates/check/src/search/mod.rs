@@ -238,7 +238,7 @@ fn conclude_lossy<F: Filter>(
     let found = run.take_found().into_iter();
     let found = found.map(|w| path::found(&mut *model, store, w)).collect();
     let mut outcome = outcome(run, found, store.bytes());
-    outcome.states -= store.n_unstored();
+    outcome.states = outcome.states.saturating_sub(store.n_unstored());
     if outcome.verdict == Verdict::Holds {
         outcome.verdict = Verdict::NoViolationFound;
     }

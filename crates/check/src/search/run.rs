@@ -191,16 +191,21 @@ impl<'a> Run<'a> {
             || self.options.target.is_some_and(|target| !target.matches(fault))
     }
 
-    /// Notes a violation; the search may be over then. Breadth first, it ends
+    /// Notes a violation, with the way to it if there was none like it; the
+    /// search may be over then. Breadth first, it ends
     /// with the level, so that the nearest violations are found at any number
     /// of threads.
-    pub fn report(&self, witness: Witness) {
+    pub fn report(&self, fault: Fault, witness: impl FnOnce(Fault) -> Option<Witness>) {
         self.n_violations.fetch_add(1, Ordering::Relaxed);
         let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
-        let fault = &witness.fault;
         let same = |w: &Witness| w.fault.kind == fault.kind && w.fault.span == fault.span;
-        if !found.iter().any(same) {
-            found.push(witness);
+        if found.iter().any(same) {
+            return;
+        }
+        match witness(fault) {
+            Some(witness) => found.push(witness),
+            // There is no memory to keep the way.
+            None => self.stop(Stop::Way),
         }
         if found.len() >= self.options.max_violations {
             self.enough.store(true, Ordering::Relaxed);

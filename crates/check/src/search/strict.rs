@@ -14,7 +14,8 @@
 //!   and all of it is on the stack and marked.
 //! - A state without successors proves nothing: it counts as what its mark says.
 //!   (As printed, the algorithm takes it for new every time.)
-//! - A limit of depth would cut chains, so there is none here.
+//! - A limit of depth would cut chains, so there is none here. States of which
+//!   some bytes do not count have no chain of their own, so they are refused.
 //!
 //! So no state is counted twice, whatever collides, as long as successors come
 //! in the same order every time, which `Model` promises.
@@ -24,7 +25,7 @@ use super::{Maker, Turns};
 use crate::bytes::Fingerprint;
 use crate::dice::Dice;
 use crate::outcome::Stop;
-use crate::store::{Filter, Full, LossyStore, SlabDesk};
+use crate::store::{Filter, LossyStore, Marked, SlabDesk};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use ir::rows::Rows;
@@ -90,11 +91,15 @@ pub(super) fn search<F: Filter>(make: &Maker, run: &Run, store: &LossyStore<'_, 
         if visited && !chain.proves_new(&mut *model, &state, store, run) {
             continue;
         }
-        store.collect(&state);
         match store.mark(print, &mut dice) {
-            Ok(()) => states += 1,
-            Err(Full) => run.stop(Stop::Memory),
+            Marked::New | Marked::Seen => states += 1,
+            Marked::Dropped => continue,
+            Marked::NoRoom => {
+                run.stop(Stop::Memory);
+                continue;
+            }
         }
+        store.collect(&state);
         expansions += 1;
         way.expand(print, |sink| model.expand(&state, sink));
         if expansions.is_multiple_of(REPORT_EXPANSIONS) {
@@ -200,15 +205,17 @@ impl<F: Filter> Sink for Way<'_, F> {
         if self.run.ignores(&fault) {
             return Flow::Continue;
         }
-        let mut from = None;
-        for frame in &self.frames {
-            let (_, at) = self.successors[frame.first + frame.taken - 1];
-            let state = self.pending.row(at).0.state;
-            from = self.store.keep_state(state, from, &mut self.desk);
-        }
-        // A deadlock has no step of its own.
-        let depth = self.frames.len().saturating_sub(1) + !steps.is_empty() as usize;
-        self.run.report(Witness { fault, from, steps: steps.to_vec(), depth });
+        let Way { run, store, frames, pending, successors, desk, .. } = self;
+        run.report(fault, |fault| {
+            let mut from = None;
+            for frame in frames.iter() {
+                let (_, at) = successors[frame.first + frame.taken - 1];
+                from = Some(store.keep_state(pending.row(at).0.state, from, desk)?);
+            }
+            // A deadlock has no step of its own.
+            let depth = frames.len().saturating_sub(1) + !steps.is_empty() as usize;
+            Some(Witness { fault, from, steps: steps.to_vec(), depth })
+        });
         self.flow()
     }
 

@@ -199,10 +199,13 @@ impl<W: Writer> Sink for Finds<'_, W> {
         if !self.run.ignores(&fault) {
             // A deadlock has no step of its own.
             let depth = self.depth as usize + !steps.is_empty() as usize;
-            if let Some(parent) = self.parent {
-                self.writer.keep(parent);
-            }
-            self.run.report(Witness { fault, from: self.parent, steps: steps.to_vec(), depth });
+            let Finds { run, writer, parent: from, .. } = self;
+            run.report(fault, |fault| {
+                if let Some(parent) = *from {
+                    writer.keep(parent);
+                }
+                Some(Witness { fault, from: *from, steps: steps.to_vec(), depth })
+            });
         }
         self.flow()
     }

@@ -15,7 +15,7 @@ mod tree;
 mod words;
 
 pub use exact::ExactStore;
-pub use lossy::{Bitstate, Collector, Compact, Filter, Layout, LossyStore, SlabDesk};
+pub use lossy::{Bitstate, Collector, Compact, Filter, Layout, LossyStore, Marked, SlabDesk};
 pub use shape::Shape;
 pub use tree::{TreeStore, TreeWriter};
 

@@ -165,6 +165,8 @@ impl Records {
         let at = self.given.fetch_add(size, Ordering::Relaxed);
         let end = at + size;
         if end + SLACK as u64 > self.map.len() as u64 {
+            self.given.fetch_sub(size, Ordering::Relaxed);
+            self.budget.give(size);
             return None;
         }
         Some(Chunk { at: at.max(FIRST), end })

@@ -348,13 +348,24 @@ impl<E: Entry> Table<E> {
             } else if same(value) {
                 return Inserted::Found(value);
             } else {
-                spot = self.seek_from(shard, tag(hash), shard.next(at));
+                spot = self.seek_behind(shard, tag(hash), at);
             }
         }
     }
 
-    fn seek_from<'t>(&self, shard: &'t Shard, tag: u64, first: usize) -> Spot<'t> {
-        let mut at = first;
+    /// Goes on behind a slot.
+    fn seek_behind<'t>(&self, shard: &'t Shard, tag: u64, at: usize) -> Spot<'t> {
+        let next = shard.next(at);
+        match next == shard.first(tag) {
+            true => Spot { shard, at, value: FULL },
+            false => self.seek_from(shard, tag, next),
+        }
+    }
+
+    /// Goes on at a slot; all have been looked at when the search comes back to
+    /// the first one.
+    fn seek_from<'t>(&self, shard: &'t Shard, tag: u64, mut at: usize) -> Spot<'t> {
+        let first = shard.first(tag);
         loop {
             // Acquire: as in `seek`.
             let value = shard.slot(at).load(Ordering::Acquire);
@@ -434,8 +445,9 @@ impl<E: Entry> Table<E> {
         slot.compare_exchange(EMPTY, new, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Counts an entry. Where two threads do so at once one may be lost: then
-    /// the shard gets a little fuller before it grows.
+    /// Counts an entry. Where several threads do so at once some may be lost:
+    /// then the shard gets fuller before it grows, if need be until no slot is
+    /// free.
     #[inline(always)]
     fn count(&self, shard: &Shard) {
         let count = self.count_of(shard);
@@ -464,7 +476,7 @@ impl<E: Entry> Table<E> {
             } else if same(value) {
                 return true;
             } else {
-                spot = self.seek_from(shard, tag(hash), shard.next(at));
+                spot = self.seek_behind(shard, tag(hash), at);
             }
         }
     }

@@ -225,7 +225,8 @@ impl Emitter<'_, '_> {
         self.jump(done);
         self.enter(room);
         let flags = self.write_flags();
-        let head = self.load_context(I8X16, offset_of!(Context, head));
+        let at = offset_of!(Context, head) as i32;
+        let head = self.b.ins().load(I8X16, flags, self.context, at);
         self.b.ins().store(flags, head, self.out, -(rows::HEAD as i32));
         let stride = self.load_context(I64, offset_of!(Context, stride));
         let next = self.b.ins().iadd(self.out, stride);

@@ -147,6 +147,10 @@ impl Filter for Bitstate {
         self.each_bit(state, |bit| self.word(bit).load(Ordering::Relaxed) & (1 << (bit % 64)) != 0)
     }
 
+    fn is_full(&self) -> bool {
+        false
+    }
+
     fn bytes(&self) -> u64 {
         self.map.len() as u64
     }

@@ -22,7 +22,7 @@ pub struct Compact {
     /// A word has as many slots as fit in whole.
     per_word: u64,
     stored: AtomicU64,
-    /// States for which there was no slot.
+    /// Times that there was no slot for a state.
     dropped: AtomicU64,
     /// Without room, states count as seen; else the search ends.
     drop: bool,
@@ -40,6 +40,10 @@ impl Compact {
     /// A table of at most so many slots, but three.
     pub fn with_slots(slots: u64, bits: u32, drop: bool, budget: &Arc<Budget>) -> Option<Compact> {
         let per_word = 64 / bits as u64;
+        let most = slots.max(3).div_ceil(per_word) * 8;
+        if most > budget.left() {
+            return None;
+        }
         let slots = prime_up_to(slots.max(3));
         let bytes = slots.div_ceil(per_word) * 8;
         if !budget.take(bytes) {
@@ -138,27 +142,33 @@ impl Filter for Compact {
 
     #[inline(always)]
     fn mark(&self, state: Fingerprint) -> Marked {
-        // Relaxed: counts. A full table is not walked to its end each time.
-        let is_full = self.stored.load(Ordering::Relaxed) >= self.slots;
-        let marked = match is_full {
+        // A full table is not walked to its end each time.
+        let marked = match self.is_full() {
             true => self.walk_full(state),
             false => self.walk(state, true),
         };
+        // Relaxed: counts.
         match marked {
             Marked::New => {
                 self.stored.fetch_add(1, Ordering::Relaxed);
             }
             Marked::NoRoom if self.drop => {
                 self.dropped.fetch_add(1, Ordering::Relaxed);
-                return Marked::Seen;
+                return Marked::Dropped;
             }
-            Marked::Seen | Marked::NoRoom => {}
+            Marked::Seen | Marked::Dropped | Marked::NoRoom => {}
         }
         marked
     }
 
     fn contains(&self, state: Fingerprint) -> bool {
-        self.walk(state, false) == Marked::Seen
+        let found = if self.is_full() { self.walk_full(state) } else { self.walk(state, false) };
+        found == Marked::Seen
+    }
+
+    fn is_full(&self) -> bool {
+        // Relaxed: a count.
+        self.stored.load(Ordering::Relaxed) >= self.slots
     }
 
     fn bytes(&self) -> u64 {

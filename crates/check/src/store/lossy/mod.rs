@@ -39,6 +39,8 @@ const MOST_BYTES: usize = 32 << 10;
 pub enum Marked {
     New,
     Seen,
+    /// There is no room for it, and it is to be passed over.
+    Dropped,
     /// There is no room for it.
     NoRoom,
 }
@@ -52,6 +54,9 @@ pub trait Filter: Sync + Send {
     fn mark(&self, state: Fingerprint) -> Marked;
 
     fn contains(&self, state: Fingerprint) -> bool;
+
+    /// Nothing more can be remembered.
+    fn is_full(&self) -> bool;
 
     fn bytes(&self) -> u64;
 
@@ -126,14 +131,11 @@ impl<F: Filter> LossyStore<'_, F> {
         self.unstored.load(Ordering::Relaxed)
     }
 
-    /// Whether chance wants a state not to be stored; then it was counted.
+    /// Whether chance wants a new state not to be stored. In a filter that is
+    /// full it would never be stored, and come again and again.
     #[inline(always)]
     fn is_unlucky(&self, dice: &mut Dice) -> bool {
-        if self.unlucky == 0 || dice.next() >= self.unlucky {
-            return false;
-        }
-        self.unstored.fetch_add(1, Ordering::Relaxed);
-        true
+        self.unlucky > 0 && dice.next() < self.unlucky && !self.filter.is_full()
     }
 
     #[inline(always)]
@@ -157,12 +159,14 @@ impl<F: Filter> LossyStore<'_, F> {
         }
     }
 
-    /// Remembers a fingerprint that is new, if chance wants it.
-    pub(crate) fn mark(&self, state: Fingerprint, dice: &mut Dice) -> Result<(), Full> {
-        if self.is_unlucky(dice) || self.filter.mark(state) != Marked::NoRoom {
-            return Ok(());
+    /// Remembers a fingerprint that is new, if chance wants it; `Seen` if it
+    /// looks like others.
+    pub(crate) fn mark(&self, state: Fingerprint, dice: &mut Dice) -> Marked {
+        if self.is_unlucky(dice) {
+            self.unstored.fetch_add(1, Ordering::Relaxed);
+            return Marked::New;
         }
-        Err(Full)
+        self.filter.mark(state)
     }
 
     /// Keeps a state for good, so that it is on the way to a violation; `None`
@@ -246,10 +250,12 @@ impl<F: Filter> LossyWriter<'_, F> {
             match if unlucky { Marked::New } else { filter.mark(state) } {
                 Marked::New => {
                     let (Row { state, mark, origin }, _) = self.rows.row(at as usize);
+                    let token = slab.add(state, origin, &mut self.desk).ok_or(Full)?;
+                    self.store.unstored.fetch_add(unlucky as u64, Ordering::Relaxed);
                     self.store.collect(state);
-                    new(slab.add(state, origin, &mut self.desk).ok_or(Full)?, mark);
+                    new(token, mark);
                 }
-                Marked::Seen => {}
+                Marked::Seen | Marked::Dropped => {}
                 Marked::NoRoom => return Err(Full),
             }
             self.n_settled += 1;

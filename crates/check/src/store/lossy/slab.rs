@@ -57,8 +57,15 @@ impl Slab {
     /// `None` if not even a small one fits in the budget.
     pub fn new(budget: &Arc<Budget>) -> Option<Slab> {
         let chunk = (budget.limit() / 64).clamp(SMALLEST_CHUNK, LARGEST_CHUNK) & !4095;
-        let bytes = usize::try_from(budget.limit().next_multiple_of(chunk) + chunk).ok()?;
-        let map = Mapping::new(bytes)?;
+        let mut bytes = budget.limit().next_multiple_of(chunk) + chunk;
+        // A system that refuses so much address space gives less.
+        let map = loop {
+            match usize::try_from(bytes).ok().and_then(Mapping::new) {
+                Some(map) => break map,
+                None if bytes <= chunk => return None,
+                None => bytes /= 2,
+            }
+        };
         Some(Slab { map, chunk, given: AtomicU64::new(0), budget: budget.clone() })
     }
 
@@ -95,6 +102,8 @@ impl Slab {
             }
             let at = self.given.fetch_add(taken, Ordering::Relaxed);
             if at + taken > self.map.len() as u64 {
+                self.given.fetch_sub(taken, Ordering::Relaxed);
+                self.budget.give(taken);
                 return None;
             }
             // Token 0 stands for none.

@@ -104,7 +104,7 @@ fn a_full_table_stops_or_drops() {
         assert_eq!(drops.mark(state(number, true)), Marked::New);
     }
     assert_eq!(stops.mark(state(5000, true)), Marked::NoRoom);
-    assert_eq!(drops.mark(state(5000, true)), Marked::Seen);
+    assert_eq!(drops.mark(state(5000, true)), Marked::Dropped);
     assert_eq!((drops.n_stored(), drops.n_dropped()), (1009, 1));
 }
 
