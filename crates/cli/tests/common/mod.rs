@@ -123,7 +123,11 @@ pub fn search(system: &System, how: How, ignore: &[FaultKind]) -> Outcome {
                 Storage::Compact { arena: 1 << 27, signature: 64, drop: false }
             }
         },
-        precision: if how.store == Store::Precise { 2 } else { 0 },
+        // Not where parts of states do not count.
+        precision: match how.store {
+            Store::Precise if Layout::new(system).hidden == 0 => 2,
+            _ => 0,
+        },
         compress: if how.store == Store::Folded { Compress::On } else { Compress::Off },
         fold_after: 50,
         ignore: ignore.to_vec(),
