@@ -28,14 +28,14 @@ const MAX_MERGED: usize = 32;
 
 pub fn reduce(system: &System) -> System {
     let mut reduced = system.clone();
+    let mut remotes = Remotes::default();
+    visit_system(&mut reduced, &mut remotes);
+    let procs = || (0..system.procs.len()).map(|i| ProcIdx(i as u32));
     // Before merging: it works on the locations as they are written.
-    for i in 0..system.procs.len() {
-        reset_dead_variables(&mut reduced, ProcIdx(i as u32));
-    }
+    procs().for_each(|proc| reset_dead_variables(&mut reduced, proc, &remotes));
     if !(system.uses.control || system.uses.priority || system.uses.last) {
-        for i in 0..system.procs.len() {
-            merge_statements(&mut reduced, ProcIdx(i as u32));
-        }
+        let unmerged = reduced.clone();
+        procs().for_each(|proc| merge_statements(&mut reduced, &unmerged, proc, &remotes));
     }
     reduced
 }
@@ -131,9 +131,7 @@ fn reach(place: &Place) -> u32 {
 }
 
 /// Locals that someone may look at while the process is at any location.
-fn observed_locals(system: &System, proc: ProcIdx) -> Live {
-    let mut remotes = Remotes::default();
-    visit_system(&mut system.clone(), &mut remotes);
+fn observed_locals(system: &System, proc: ProcIdx, remotes: &Remotes) -> Live {
     let Proc { frame, provided, claims, .. } = system.proc(proc);
     let remote = |cell: &Cell| {
         let bytes = cell.offset..cell.offset + cell.ty.repr.size();
@@ -147,8 +145,8 @@ fn observed_locals(system: &System, proc: ProcIdx) -> Live {
 }
 
 /// The locals that may be reset: scalars never reached by an index.
-fn private_locals(system: &System, proc: ProcIdx) -> Locals {
-    let observed = observed_locals(system, proc);
+fn private_locals(system: &System, proc: ProcIdx, remotes: &Remotes) -> Locals {
+    let observed = observed_locals(system, proc, remotes);
     let cells = system.proc(proc).frame.cells.iter();
     let mut locals: Locals =
         cells.filter(|c| !observed.contains(&c.offset)).map(|c| (c.offset, c.ty.clone())).collect();
@@ -171,8 +169,8 @@ fn claimed(system: &System, proc: ProcIdx) -> impl Iterator<Item = &Expr> {
     system.proc(proc).claims.iter().map(|c| &c.chan)
 }
 
-fn reset_dead_variables(system: &mut System, proc: ProcIdx) {
-    let locals = private_locals(system, proc);
+fn reset_dead_variables(system: &mut System, proc: ProcIdx, remotes: &Remotes) {
+    let locals = private_locals(system, proc, remotes);
     let actions = actions_of(system, proc);
     let live = liveness(system, proc, &actions);
     // What is dead from the start starts as 0.
@@ -240,12 +238,11 @@ fn is_handshake(system: &System, op: &Op) -> bool {
     matches!(op, Op::Send { .. }) && system.chans.iter().any(|c| c.slots == 0)
 }
 
-fn merge_statements(system: &mut System, proc: ProcIdx) {
+fn merge_statements(system: &mut System, original: &System, proc: ProcIdx, remotes: &Remotes) {
     if system.proc(proc).provided.is_some() || system.proc(proc).deterministic {
         return;
     }
-    let observed = observed_locals(system, proc);
-    let original = system.clone();
+    let observed = observed_locals(system, proc, remotes);
     for (_, idx) in actions_of(system, proc) {
         let action = original.action(idx);
         if action.atomic || is_handshake(system, &action.ops[0]) {
@@ -253,7 +250,7 @@ fn merge_statements(system: &mut System, proc: ProcIdx) {
         }
         let Some(mut at) = action.target else { continue };
         let mut seen = BTreeSet::from([at]);
-        while let Some(next) = mergeable(&original, original.proc(proc), at, &observed) {
+        while let Some(next) = mergeable(original, original.proc(proc), at, &observed) {
             let merged = original.action(next);
             let Some(target) = merged.target else { break };
             let action = &mut system.actions[idx.idx()];
