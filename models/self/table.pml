@@ -1,6 +1,6 @@
 // expect: holds states=40847 transitions=80948
 // How a shard of Supertrace's lock-free table grows while threads insert
-// (crates/check/src/store/table.rs).
+// (crates/check/src/store/table/growth.rs).
 //
 // Threads insert the same keys in different orders. The shard has three slots
 // at first; when two are taken it grows to five: free slots of the old shard are

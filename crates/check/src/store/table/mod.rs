@@ -20,11 +20,16 @@
 //! the old shard until all of it is moved, in the new one after that. A search
 //! that ends at a frozen free slot does not know, and goes to the new shard.
 
-use crate::memory::{Budget, Mapping, prefetch};
+mod growth;
+mod shard;
+
+use crate::memory::{Budget, prefetch};
 use crossbeam_epoch::Guard;
+use growth::Room;
+use shard::{Generation, Shard};
 use std::marker::PhantomData;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 const SHARD_BITS: u32 = 8;
 const SHARDS: usize = 1 << SHARD_BITS;
@@ -33,15 +38,7 @@ const TAG_MASK: u64 = (1 << TAG_BITS) - 1;
 /// In free slots of a shard that is being moved. No entry looks so.
 const FROZEN: u64 = 1 << 63;
 const EMPTY: u64 = 0;
-/// Slots of the smallest shard at first.
-const FIRST_SLOTS: u64 = 16;
-/// Slots in a page: memory is given back by the page.
-const PAGE_SLOTS: u64 = 512;
-/// Shards of fewer slots double, and are given back all at once.
-const SMALL: u64 = 4 * PAGE_SLOTS;
 const GENERATIONS: usize = 128;
-/// Shards for which memory is provided before they are moved on.
-const SHARDS_AHEAD: u32 = 16;
 
 /// What the table must know of its entries. An entry is not 0 and has bit 63
 /// clear.
@@ -101,35 +98,6 @@ pub struct Table<E> {
     entry: PhantomData<E>,
 }
 
-/// Memory for all shards, some larger than others. It stays in place as long
-/// as the table; pages of shards that have moved on are given back.
-struct Generation {
-    map: Arc<Mapping>,
-    shards: Box<[Shard]>,
-    /// Shards that have not been moved on.
-    left: AtomicU32,
-    /// Shards for which memory was provided.
-    provided: AtomicU32,
-}
-
-/// One shard in one generation.
-struct Shard {
-    slots: *const AtomicU64,
-    len: u64,
-    /// It is full with so many entries.
-    most: u32,
-    generation: usize,
-    number: u8,
-    /// Its memory is taken from the budget.
-    taken: AtomicBool,
-}
-
-// SAFETY: the pointer leads into a mapping that lives as long as the table,
-// and what is there are atomics.
-unsafe impl Send for Shard {}
-// SAFETY: as above.
-unsafe impl Sync for Shard {}
-
 /// Where a search begins.
 #[derive(Clone, Copy)]
 pub struct Approach {
@@ -184,14 +152,6 @@ enum Put {
     Lost,
     Moved,
     NoRoom,
-}
-
-#[derive(PartialEq, Eq)]
-enum Room {
-    Enough,
-    /// The shard is in a larger generation now.
-    Moved,
-    None,
 }
 
 impl<E: Entry> Table<E> {
@@ -487,24 +447,6 @@ impl<E: Entry> Table<E> {
         self.made().flat_map(|g| &g.shards).filter(taken).map(Shard::bytes).sum()
     }
 
-    /// Provides memory for a shard that will be moved on soon: the smaller ones
-    /// come first. False if there is enough for now.
-    pub fn provide(&self) -> bool {
-        let Some([last, new]) = self.made().collect::<Vec<_>>().last_chunk().copied() else {
-            return false;
-        };
-        // Relaxed: whatever the order, memory is provided twice or not at all.
-        let moved = SHARDS as u32 - last.left.load(Ordering::Relaxed);
-        let next = new.provided.load(Ordering::Relaxed).max(moved);
-        let Some(shard) = new.shards.get(next as usize) else { return false };
-        if next >= moved + SHARDS_AHEAD || shard.len < SMALL || shard.bytes() > self.budget.left() {
-            return false;
-        }
-        new.provided.store(next + 1, Ordering::Relaxed);
-        let at = shard.slots as usize - new.map.start() as usize;
-        new.map.provide(at, shard.bytes() as usize)
-    }
-
     fn made(&self) -> impl Iterator<Item = &Generation> {
         let there = self.generations.iter().map(|g| g.load(Ordering::Acquire));
         // SAFETY: generations are freed with the table.
@@ -517,131 +459,6 @@ impl<E: Entry> Table<E> {
         // Acquire: the shard was filled before it was switched over.
         // SAFETY: set in `new`, and shards are freed with the table.
         unsafe { &*self.shards[number].load(Ordering::Acquire) }
-    }
-
-    /// Makes room in a shard that is full.
-    #[inline]
-    fn room(&self, shard: &Shard, guard: &Guard) -> Room {
-        let count = self.count_of(shard).load(Ordering::Relaxed);
-        if count < shard.most {
-            return Room::Enough;
-        }
-        self.grow(shard, count as u64 + 1, guard)
-    }
-
-    #[cold]
-    fn grow(&self, shard: &Shard, count: u64, guard: &Guard) -> Room {
-        if self.move_on(shard, guard) {
-            Room::Moved
-        } else if count * 16 <= shard.len * 15 {
-            // No memory: the shard is filled, all but some slots that keep
-            // searches short.
-            Room::Enough
-        } else {
-            Room::None
-        }
-    }
-
-    fn has_moved(&self, shard: &Shard) -> bool {
-        !std::ptr::eq(self.shards[shard.number as usize].load(Ordering::Acquire), shard)
-    }
-
-    /// Takes the memory of a shard from the budget, if nobody has.
-    fn take(&self, shard: &Shard) -> bool {
-        // Relaxed: a count. If two threads come at once and there is no memory
-        // the second may go on uncounted, which does no harm.
-        if !shard.taken.swap(true, Ordering::Relaxed) && !self.budget.take(shard.bytes()) {
-            shard.taken.store(false, Ordering::Relaxed);
-            return false;
-        }
-        true
-    }
-
-    /// The generation, made if need be; `None` if there is no address space.
-    fn generation(&self, number: usize) -> Option<&Generation> {
-        let place = self.generations.get(number)?;
-        let there = place.load(Ordering::Acquire);
-        if !there.is_null() {
-            // SAFETY: generations are freed with the table.
-            return Some(unsafe { &*there });
-        }
-        let made = Box::into_raw(Box::new(Generation::new(number, self.growth)?));
-        // Release: others see what it holds. Who comes second takes the first's.
-        let first = place.compare_exchange(
-            std::ptr::null_mut(),
-            made,
-            Ordering::Release,
-            Ordering::Acquire,
-        );
-        let Err(first) = first else {
-            // SAFETY: just made, and freed with the table.
-            return Some(unsafe { &*made });
-        };
-        // SAFETY: nobody else has seen it.
-        drop(unsafe { Box::from_raw(made) });
-        // SAFETY: as above.
-        Some(unsafe { &*first })
-    }
-
-    /// Moves all entries of a shard to the next generation; false if there is
-    /// no memory for it.
-    #[cold]
-    fn move_on(&self, shard: &Shard, guard: &Guard) -> bool {
-        if self.has_moved(shard) {
-            return true;
-        }
-        let Some(next) = self.generation(shard.generation + 1) else { return false };
-        let new = &next.shards[shard.number as usize];
-        if !self.take(new) {
-            return self.has_moved(shard);
-        }
-        for slot in shard.slots() {
-            // Acquire: what the entry stands for is seen before it is passed
-            // on. An entry never changes, so only free slots must be frozen.
-            let mut entry = slot.load(Ordering::Acquire);
-            if entry == EMPTY {
-                let frozen =
-                    slot.compare_exchange(EMPTY, FROZEN, Ordering::AcqRel, Ordering::Acquire);
-                entry = frozen.err().unwrap_or(FROZEN);
-            }
-            if entry != FROZEN {
-                new.put(entry, E::tag(entry));
-            }
-        }
-        // Release: the new shard is complete. Only one thread switches it over.
-        let switched = self.shards[shard.number as usize].compare_exchange(
-            (&raw const *shard).cast_mut(),
-            (&raw const *new).cast_mut(),
-            Ordering::Release,
-            Ordering::Relaxed,
-        );
-        if switched.is_ok() {
-            self.leave(shard, guard);
-        }
-        true
-    }
-
-    /// Gives back the memory of a shard that has moved on, as soon as nobody
-    /// can be reading it.
-    fn leave(&self, shard: &Shard, guard: &Guard) {
-        let Some(generation) = self.generation(shard.generation) else { return };
-        // AcqRel: all uses by those who left come before the end.
-        let last = generation.left.fetch_sub(1, Ordering::AcqRel) == 1;
-        if shard.taken.swap(false, Ordering::Relaxed) {
-            self.budget.give(shard.bytes());
-        }
-        let (at, len) = if shard.len >= SMALL {
-            let start = generation.map.start() as usize;
-            (shard.slots as usize - start, shard.bytes() as usize)
-        } else if last {
-            (0, generation.map.len())
-        } else {
-            return;
-        };
-        // Nobody finds the shard any more, and those who have it hold guards.
-        let map = generation.map.clone();
-        guard.defer(move || map.release(at, len));
-        guard.flush();
     }
 }
 
@@ -668,99 +485,6 @@ fn stride(len: u64) -> u64 {
     }
     let golden = (len as f64 * 0.618) as u64;
     (golden.max(1)..).find(|stride| gcd(*stride, len) == 1).unwrap_or(1)
-}
-
-impl Generation {
-    fn new(number: usize, growth: Growth) -> Option<Generation> {
-        let (from, to) = (smallest(number, growth), smallest(number + 1, growth));
-        let size = |shard: u64| {
-            let size = from + (to - from) * shard / SHARDS as u64;
-            if from < SMALL { size } else { size.next_multiple_of(PAGE_SLOTS) }
-        };
-        let slots: u64 = (0..SHARDS as u64).map(size).sum();
-        let map = Arc::new(Mapping::new(usize::try_from(slots.checked_mul(8)?).ok()?)?);
-        let mut at = map.start().cast_const().cast::<AtomicU64>();
-        let shards = (0..SHARDS).map(|i| {
-            let len = size(i as u64);
-            let slots = at;
-            at = at.wrapping_add(len as usize);
-            let most = u32::try_from(len * growth.full / 16).unwrap_or(u32::MAX);
-            Shard {
-                slots,
-                len,
-                most,
-                generation: number,
-                number: i as u8,
-                taken: AtomicBool::new(false),
-            }
-        });
-        let shards = shards.collect();
-        let (left, provided) = (AtomicU32::new(SHARDS as u32), AtomicU32::new(0));
-        Some(Generation { map, shards, left, provided })
-    }
-}
-
-/// Slots of the smallest shard of a generation.
-fn smallest(generation: usize, growth: Growth) -> u64 {
-    let next = |size: u64| if size < SMALL { size * 2 } else { size / 8 * growth.eighths };
-    (0..generation).fold(FIRST_SLOTS, |size, _| next(size).min(1 << 40))
-}
-
-impl Shard {
-    fn bytes(&self) -> u64 {
-        self.len * 8
-    }
-
-    #[inline]
-    fn slots(&self) -> &[AtomicU64] {
-        // SAFETY: so many zeroed words of the generation's mapping belong to
-        // the shard, page-aligned at their start and only used as atomics.
-        unsafe { std::slice::from_raw_parts(self.slots, self.len as usize) }
-    }
-
-    #[inline(always)]
-    fn slot(&self, at: usize) -> &AtomicU64 {
-        debug_assert!(at < self.len as usize);
-        // SAFETY: `at` comes from `first` or `next`, which stay below the length.
-        unsafe { self.slots().get_unchecked(at) }
-    }
-
-    /// The slot where searches for a tag begin.
-    #[inline(always)]
-    fn first(&self, tag: u64) -> usize {
-        ((tag * self.len) >> TAG_BITS) as usize
-    }
-
-    #[inline(always)]
-    fn next(&self, at: usize) -> usize {
-        if at + 1 == self.len as usize { 0 } else { at + 1 }
-    }
-
-    /// Puts in an entry that is moved, unless another thread has.
-    fn put(&self, entry: u64, tag: u64) {
-        let mut at = self.first(tag);
-        loop {
-            let mut found = self.slot(at).load(Ordering::Acquire);
-            if found == EMPTY {
-                // Release: the record behind the entry is seen with it.
-                match self.slot(at).compare_exchange(
-                    EMPTY,
-                    entry,
-                    Ordering::Release,
-                    Ordering::Acquire,
-                ) {
-                    Ok(_) => return,
-                    Err(winner) => found = winner,
-                }
-            }
-            // In a shard that is complete, perhaps moving on, the entry comes
-            // before any free slot.
-            if found == entry {
-                return;
-            }
-            at = self.next(at);
-        }
-    }
 }
 
 impl<E> Drop for Table<E> {

@@ -1,0 +1,162 @@
+//! How a table grows: shard by shard, while all threads go on.
+
+use super::shard::{Generation, SMALL, Shard};
+use super::{EMPTY, Entry, FROZEN, SHARDS, Table};
+use crossbeam_epoch::Guard;
+use std::sync::atomic::Ordering;
+
+/// Shards for which memory is provided before they are moved on.
+const SHARDS_AHEAD: u32 = 16;
+
+#[derive(PartialEq, Eq)]
+pub(super) enum Room {
+    Enough,
+    /// The shard is in a larger generation now.
+    Moved,
+    None,
+}
+
+impl<E: Entry> Table<E> {
+    /// Makes room in a shard that is full.
+    #[inline]
+    pub(super) fn room(&self, shard: &Shard, guard: &Guard) -> Room {
+        let count = self.count_of(shard).load(Ordering::Relaxed);
+        if count < shard.most {
+            return Room::Enough;
+        }
+        self.grow(shard, count as u64 + 1, guard)
+    }
+
+    #[cold]
+    pub(super) fn grow(&self, shard: &Shard, count: u64, guard: &Guard) -> Room {
+        if self.move_on(shard, guard) {
+            Room::Moved
+        } else if count * 16 <= shard.len * 15 {
+            // No memory: the shard is filled, all but some slots that keep
+            // searches short.
+            Room::Enough
+        } else {
+            Room::None
+        }
+    }
+
+    fn has_moved(&self, shard: &Shard) -> bool {
+        !std::ptr::eq(self.shards[shard.number as usize].load(Ordering::Acquire), shard)
+    }
+
+    /// Takes the memory of a shard from the budget, if nobody has.
+    pub(super) fn take(&self, shard: &Shard) -> bool {
+        // Relaxed: a count. If two threads come at once and there is no memory
+        // the second may go on uncounted, which does no harm.
+        if !shard.taken.swap(true, Ordering::Relaxed) && !self.budget.take(shard.bytes()) {
+            shard.taken.store(false, Ordering::Relaxed);
+            return false;
+        }
+        true
+    }
+
+    /// The generation, made if need be; `None` if there is no address space.
+    pub(super) fn generation(&self, number: usize) -> Option<&Generation> {
+        let place = self.generations.get(number)?;
+        let there = place.load(Ordering::Acquire);
+        if !there.is_null() {
+            // SAFETY: generations are freed with the table.
+            return Some(unsafe { &*there });
+        }
+        let made = Box::into_raw(Box::new(Generation::new(number, self.growth)?));
+        // Release: others see what it holds. Who comes second takes the first's.
+        let first = place.compare_exchange(
+            std::ptr::null_mut(),
+            made,
+            Ordering::Release,
+            Ordering::Acquire,
+        );
+        let Err(first) = first else {
+            // SAFETY: just made, and freed with the table.
+            return Some(unsafe { &*made });
+        };
+        // SAFETY: nobody else has seen it.
+        drop(unsafe { Box::from_raw(made) });
+        // SAFETY: as above.
+        Some(unsafe { &*first })
+    }
+
+    /// Moves all entries of a shard to the next generation; false if there is
+    /// no memory for it.
+    #[cold]
+    pub(super) fn move_on(&self, shard: &Shard, guard: &Guard) -> bool {
+        if self.has_moved(shard) {
+            return true;
+        }
+        let Some(next) = self.generation(shard.generation + 1) else { return false };
+        let new = &next.shards[shard.number as usize];
+        if !self.take(new) {
+            return self.has_moved(shard);
+        }
+        for slot in shard.slots() {
+            // Acquire: what the entry stands for is seen before it is passed
+            // on. An entry never changes, so only free slots must be frozen.
+            let mut entry = slot.load(Ordering::Acquire);
+            if entry == EMPTY {
+                let frozen =
+                    slot.compare_exchange(EMPTY, FROZEN, Ordering::AcqRel, Ordering::Acquire);
+                entry = frozen.err().unwrap_or(FROZEN);
+            }
+            if entry != FROZEN {
+                new.put(entry, E::tag(entry));
+            }
+        }
+        // Release: the new shard is complete. Only one thread switches it over.
+        let switched = self.shards[shard.number as usize].compare_exchange(
+            (&raw const *shard).cast_mut(),
+            (&raw const *new).cast_mut(),
+            Ordering::Release,
+            Ordering::Relaxed,
+        );
+        if switched.is_ok() {
+            self.leave(shard, guard);
+        }
+        true
+    }
+
+    /// Gives back the memory of a shard that has moved on, as soon as nobody
+    /// can be reading it.
+    fn leave(&self, shard: &Shard, guard: &Guard) {
+        let Some(generation) = self.generation(shard.generation) else { return };
+        // AcqRel: all uses by those who left come before the end.
+        let last = generation.left.fetch_sub(1, Ordering::AcqRel) == 1;
+        if shard.taken.swap(false, Ordering::Relaxed) {
+            self.budget.give(shard.bytes());
+        }
+        let (at, len) = if shard.len >= SMALL {
+            let start = generation.map.start() as usize;
+            (shard.slots as usize - start, shard.bytes() as usize)
+        } else if last {
+            (0, generation.map.len())
+        } else {
+            return;
+        };
+        // Nobody finds the shard any more, and those who have it hold guards.
+        let map = generation.map.clone();
+        guard.defer(move || map.release(at, len));
+        guard.flush();
+    }
+
+    /// Provides memory for a shard that will be moved on soon: the smaller ones
+    /// come first. False if there is enough for now.
+    pub fn provide(&self) -> bool {
+        let Some([last, new]) = self.made().collect::<Vec<_>>().last_chunk().copied() else {
+            return false;
+        };
+        // Relaxed: whatever the order, memory is provided twice or not at all.
+        let moved = SHARDS as u32 - last.left.load(Ordering::Relaxed);
+        let next = new.provided.load(Ordering::Relaxed).max(moved);
+        let Some(shard) = new.shards.get(next as usize) else { return false };
+        if next >= moved + SHARDS_AHEAD || shard.len < SMALL || shard.bytes() > self.budget.left() {
+            return false;
+        }
+        new.provided.store(next + 1, Ordering::Relaxed);
+        let at = shard.slots as usize - new.map.start() as usize;
+        new.map.provide(at, shard.bytes() as usize)
+    }
+}

@@ -1,0 +1,135 @@
+//! Shards and generations: the memory of a table.
+
+use super::{EMPTY, Growth, SHARDS, TAG_BITS};
+use crate::memory::Mapping;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+
+/// Slots of the smallest shard at first.
+const FIRST_SLOTS: u64 = 16;
+/// Slots in a page: memory is given back by the page.
+const PAGE_SLOTS: u64 = 512;
+/// Shards of fewer slots double, and are given back all at once.
+pub(super) const SMALL: u64 = 4 * PAGE_SLOTS;
+
+/// Memory for all shards, some larger than others. It stays in place as long
+/// as the table; pages of shards that have moved on are given back.
+pub(super) struct Generation {
+    pub map: Arc<Mapping>,
+    pub shards: Box<[Shard]>,
+    /// Shards that have not been moved on.
+    pub left: AtomicU32,
+    /// Shards for which memory was provided.
+    pub provided: AtomicU32,
+}
+
+/// One shard in one generation.
+pub(super) struct Shard {
+    pub slots: *const AtomicU64,
+    pub len: u64,
+    /// It is full with so many entries.
+    pub most: u32,
+    pub generation: usize,
+    pub number: u8,
+    /// Its memory is taken from the budget.
+    pub taken: AtomicBool,
+}
+
+// SAFETY: the pointer leads into a mapping that lives as long as the table,
+// and what is there are atomics.
+unsafe impl Send for Shard {}
+// SAFETY: as above.
+unsafe impl Sync for Shard {}
+
+impl Generation {
+    pub fn new(number: usize, growth: Growth) -> Option<Generation> {
+        let (from, to) = (smallest(number, growth), smallest(number + 1, growth));
+        let size = |shard: u64| {
+            let size = from + (to - from) * shard / SHARDS as u64;
+            if from < SMALL { size } else { size.next_multiple_of(PAGE_SLOTS) }
+        };
+        let slots: u64 = (0..SHARDS as u64).map(size).sum();
+        let map = Arc::new(Mapping::new(usize::try_from(slots.checked_mul(8)?).ok()?)?);
+        let mut at = map.start().cast_const().cast::<AtomicU64>();
+        let shards = (0..SHARDS).map(|i| {
+            let len = size(i as u64);
+            let slots = at;
+            at = at.wrapping_add(len as usize);
+            let most = u32::try_from(len * growth.full / 16).unwrap_or(u32::MAX);
+            Shard {
+                slots,
+                len,
+                most,
+                generation: number,
+                number: i as u8,
+                taken: AtomicBool::new(false),
+            }
+        });
+        let shards = shards.collect();
+        let (left, provided) = (AtomicU32::new(SHARDS as u32), AtomicU32::new(0));
+        Some(Generation { map, shards, left, provided })
+    }
+}
+
+/// Slots of the smallest shard of a generation.
+fn smallest(generation: usize, growth: Growth) -> u64 {
+    let next = |size: u64| if size < SMALL { size * 2 } else { size / 8 * growth.eighths };
+    (0..generation).fold(FIRST_SLOTS, |size, _| next(size).min(1 << 40))
+}
+
+impl Shard {
+    pub fn bytes(&self) -> u64 {
+        self.len * 8
+    }
+
+    #[inline]
+    pub fn slots(&self) -> &[AtomicU64] {
+        // SAFETY: so many zeroed words of the generation's mapping belong to
+        // the shard, page-aligned at their start and only used as atomics.
+        unsafe { std::slice::from_raw_parts(self.slots, self.len as usize) }
+    }
+
+    #[inline(always)]
+    pub fn slot(&self, at: usize) -> &AtomicU64 {
+        debug_assert!(at < self.len as usize);
+        // SAFETY: `at` comes from `first` or `next`, which stay below the length.
+        unsafe { self.slots().get_unchecked(at) }
+    }
+
+    /// The slot where searches for a tag begin.
+    #[inline(always)]
+    pub fn first(&self, tag: u64) -> usize {
+        ((tag * self.len) >> TAG_BITS) as usize
+    }
+
+    #[inline(always)]
+    pub fn next(&self, at: usize) -> usize {
+        if at + 1 == self.len as usize { 0 } else { at + 1 }
+    }
+
+    /// Puts in an entry that is moved, unless another thread has.
+    pub fn put(&self, entry: u64, tag: u64) {
+        let mut at = self.first(tag);
+        loop {
+            let mut found = self.slot(at).load(Ordering::Acquire);
+            if found == EMPTY {
+                // Release: the record behind the entry is seen with it.
+                match self.slot(at).compare_exchange(
+                    EMPTY,
+                    entry,
+                    Ordering::Release,
+                    Ordering::Acquire,
+                ) {
+                    Ok(_) => return,
+                    Err(winner) => found = winner,
+                }
+            }
+            // In a shard that is complete, perhaps moving on, the entry comes
+            // before any free slot.
+            if found == entry {
+                return;
+            }
+            at = self.next(at);
+        }
+    }
+}
