@@ -134,10 +134,7 @@ impl Sink for Retrace<'_, '_> {
     }
 
     fn tick(&mut self, bytes: u64) -> Flow {
-        self.run.look_at_clock();
-        if bytes > self.run.budget.left() {
-            self.run.stop(Stop::Memory);
-        }
+        self.run.tick(bytes);
         self.flow()
     }
 }

@@ -7,7 +7,7 @@ use crate::files::{Error, Trouble};
 use crate::memory::Budget;
 use crate::outcome::{Progress, Stop};
 use crate::store::Token;
-use ir::fault::Fault;
+use ir::fault::{Fault, FaultKind};
 use ir::model::Step;
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
@@ -300,6 +300,18 @@ impl<'a> Run<'a> {
         }
         found.truncate(self.options.max_violations);
         found
+    }
+
+    pub fn wants(&self, kind: FaultKind) -> bool {
+        !self.options.ignore.contains(&kind)
+    }
+
+    /// Holds the limits inside a long expansion that takes so many bytes.
+    pub fn tick(&self, bytes: u64) {
+        self.look_at_clock();
+        if bytes > self.budget.left() {
+            self.stop(Stop::Memory);
+        }
     }
 
     /// Looks at the clock; called now and then by every thread.

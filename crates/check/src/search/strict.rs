@@ -220,14 +220,11 @@ impl<F: Filter> Sink for Way<'_, F> {
     }
 
     fn wants(&self, kind: FaultKind) -> bool {
-        !self.run.options.ignore.contains(&kind)
+        self.run.wants(kind)
     }
 
     fn tick(&mut self, bytes: u64) -> Flow {
-        self.run.look_at_clock();
-        if bytes > self.run.budget.left() {
-            self.run.stop(Stop::Memory);
-        }
+        self.run.tick(bytes);
         self.flow()
     }
 }

@@ -144,21 +144,13 @@ impl<W: Writer> Finds<'_, W> {
     #[inline(always)]
     fn advance(&mut self) {
         let Finds { fresh, found, deepest, .. } = self;
-        let advanced = self.writer.advance(|token, depth| {
-            fresh.push(Waiting { token, depth });
-            *found += 1;
-            *deepest = depth.max(*deepest);
-        });
+        let advanced = self.writer.advance(note_new(fresh, found, deepest));
         self.aborted_by(advanced);
     }
 
     fn settle(&mut self) {
         let Finds { fresh, found, deepest, .. } = self;
-        let settled = self.writer.settle(|token, depth| {
-            fresh.push(Waiting { token, depth });
-            *found += 1;
-            *deepest = depth.max(*deepest);
-        });
+        let settled = self.writer.settle(note_new(fresh, found, deepest));
         self.aborted_by(settled);
     }
 
@@ -172,6 +164,20 @@ impl<W: Writer> Finds<'_, W> {
     fn flow(&mut self) -> Flow {
         self.aborted |= self.run.is_stopped();
         if self.aborted { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+/// What is done with a new state.
+#[inline(always)]
+fn note_new<'f>(
+    fresh: &'f mut Vec<Waiting>,
+    found: &'f mut u64,
+    deepest: &'f mut u32,
+) -> impl FnMut(Token, u32) + 'f {
+    |token, depth| {
+        fresh.push(Waiting { token, depth });
+        *found += 1;
+        *deepest = depth.max(*deepest);
     }
 }
 
@@ -211,14 +217,11 @@ impl<W: Writer> Sink for Finds<'_, W> {
     }
 
     fn wants(&self, kind: FaultKind) -> bool {
-        !self.run.options.ignore.contains(&kind)
+        self.run.wants(kind)
     }
 
     fn tick(&mut self, bytes: u64) -> Flow {
-        self.run.look_at_clock();
-        if bytes > self.run.budget.left() {
-            self.run.stop(Stop::Memory);
-        }
+        self.run.tick(bytes);
         self.flow()
     }
 }

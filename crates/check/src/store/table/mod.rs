@@ -283,11 +283,7 @@ impl<E: Entry> Table<E> {
         mut make: impl FnMut() -> Option<u64>,
         guard: &Guard,
     ) -> Inserted {
-        let first = || {
-            let shard = self.shard(hash);
-            self.seek_from(shard, tag(hash), shard.first(tag(hash)))
-        };
-        let mut spot = first();
+        let mut spot = self.seek_first(hash);
         loop {
             let Spot { shard, at, value } = spot;
             if value == EMPTY {
@@ -295,22 +291,28 @@ impl<E: Entry> Table<E> {
                     Put::Done(entry) => return Inserted::New(entry),
                     Put::NoRoom => return Inserted::NoRoom,
                     Put::Lost => spot = self.seek_from(shard, tag(hash), at),
-                    Put::Moved => spot = first(),
+                    Put::Moved => spot = self.seek_first(hash),
                 }
             } else if value == FROZEN {
                 self.move_on(shard, guard);
-                spot = first();
+                spot = self.seek_first(hash);
             } else if value == FULL {
                 if self.grow(shard, shard.len, guard) != Room::Moved {
                     return Inserted::NoRoom;
                 }
-                spot = first();
+                spot = self.seek_first(hash);
             } else if same(value) {
                 return Inserted::Found(value);
             } else {
                 spot = self.seek_behind(shard, tag(hash), at);
             }
         }
+    }
+
+    /// Begins a search slot by slot.
+    fn seek_first(&self, hash: u64) -> Spot<'_> {
+        let shard = self.shard(hash);
+        self.seek_from(shard, tag(hash), shard.first(tag(hash)))
     }
 
     /// Goes on behind a slot.
@@ -421,18 +423,14 @@ impl<E: Entry> Table<E> {
 
     /// Whether the state is there; other threads may be inserting it just now.
     pub fn find(&self, hash: u64, mut same: impl FnMut(u64) -> bool, guard: &Guard) -> bool {
-        let first = || {
-            let shard = self.shard(hash);
-            self.seek_from(shard, tag(hash), shard.first(tag(hash)))
-        };
-        let mut spot = first();
+        let mut spot = self.seek_first(hash);
         loop {
             let Spot { shard, at, value } = spot;
             if value == EMPTY || value == FULL {
                 return false;
             } else if value == FROZEN {
                 self.move_on(shard, guard);
-                spot = first();
+                spot = self.seek_first(hash);
             } else if same(value) {
                 return true;
             } else {
