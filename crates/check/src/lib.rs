@@ -13,11 +13,12 @@ pub mod search;
 mod shorten;
 pub mod store;
 
+pub use bytes::Fingerprint;
 pub use files::{Difference, Error, Files};
 pub use outcome::{Found, Lossy, Outcome, Progress, Saved, Stop, Verdict};
 pub use search::{
-    Compress, FOLD_AFTER, Hashing, Maker, Options, Order, Sequence, Storage, Target, Turns, check,
-    sequence,
+    Compress, Discipline, FOLD_AFTER, Hashing, Maker, Options, Order, Searcher, Sequence, Storage,
+    Target, Turns, check, sequence,
 };
 pub use shorten::shorten;
-pub use store::{Collector, Layout};
+pub use store::{Collect, Collector, Layout};

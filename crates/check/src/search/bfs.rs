@@ -47,6 +47,11 @@ pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mu
     *frontier = levels.rest();
 }
 
+/// The same by one thread.
+pub(super) fn explore<W: Writer>(worker: &mut Worker<W>, initial: Stack, run: &Run) {
+    Levels::new(run, vec![initial]).lead(worker);
+}
+
 struct Levels<'r> {
     run: &'r Run<'r>,
     /// The states being expanded, part by part: a part is the lowest segment.

@@ -57,7 +57,13 @@ impl Drop for Leaving<'_> {
     }
 }
 
-fn explore<W: Writer>(worker: &mut Worker<W>, stack: &mut Stack, pool: &Pool, run: &Run) {
+/// What one of the threads does, from its own stack and the pool.
+pub(super) fn explore<W: Writer>(
+    worker: &mut Worker<W>,
+    stack: &mut Stack,
+    pool: &Pool,
+    run: &Run,
+) {
     // A thread leaves when the search is over, or by a panic.
     let _leaving = Leaving(pool);
     let mut bundle = Vec::with_capacity(BUNDLE);

@@ -9,6 +9,7 @@ mod pool;
 mod provide;
 mod retrace;
 mod run;
+mod searcher;
 mod sequence;
 mod spill;
 mod stack;
@@ -18,12 +19,13 @@ mod worker;
 
 use crate::files::{Error, Files};
 use crate::outcome::{Found, Lossy, Outcome, Progress, Stop, Verdict};
-use crate::store::{Collector, Filter, Layout, LossyStore, Shape, Store};
+use crate::store::{Bitstate, Collect, Filter, Layout, LossyStore, Shape, Store};
 use ir::fault::{Fault, FaultKind};
 use ir::model::Model;
 use ir::source::Span;
 use job::{Job, Kept};
 use run::{Run, Witness};
+pub use searcher::{Discipline, Searcher};
 pub use sequence::{Sequence, sequence};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -49,6 +51,8 @@ pub enum Turns {
     /// As the model has them.
     Forward,
     Reverse,
+    /// Forward, but beginning anywhere, by the seed.
+    Rotated,
     /// By the seed.
     Random,
 }
@@ -85,8 +89,8 @@ pub struct Options<'a> {
     /// With a lossy store, the probability that a state is stored when it is
     /// met; one that is not is expanded again when it is met again.
     pub store_probability: f64,
-    /// Counts the different states of several searches with lossy stores.
-    pub collector: Option<&'a Collector>,
+    /// Is told of the states that a search with a lossy store finds.
+    pub collector: Option<&'a dyn Collect>,
     /// With a lossy store, depth first and by one thread: so many states of the
     /// chain of first successors must be visited for a state to count as
     /// visited. 0: the search is not in strict order.
@@ -192,15 +196,7 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
             drop(store);
             return if hidden > 0 { outcome } else { in_spins_order(make, options, outcome) };
         }
-        Kept::Bitstate(store) => {
-            let lossy = Lossy::Bitstate {
-                bits: store.filter.bits(),
-                hashes: store.filter.hashes(),
-                layout: store.filter.layout(),
-                set: store.filter.n_set(),
-            };
-            return conclude_lossy(make, run, &store, lossy);
-        }
+        Kept::Bitstate(store) => return conclude_bitstate(make, run, &store),
         Kept::Compact(store) => {
             let lossy = Lossy::Compact {
                 slots: store.filter.slots(),
@@ -227,6 +223,16 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
     outcome
 }
 
+fn conclude_bitstate(make: &Maker, run: &Run, store: &LossyStore<Bitstate>) -> Outcome {
+    let lossy = Lossy::Bitstate {
+        bits: store.filter.bits(),
+        hashes: store.filter.hashes(),
+        layout: store.filter.layout(),
+        set: store.filter.n_set(),
+    };
+    conclude_lossy(make, run, store, lossy)
+}
+
 /// The same after a search that may have missed states.
 fn conclude_lossy<F: Filter>(
     make: &Maker,
@@ -234,9 +240,8 @@ fn conclude_lossy<F: Filter>(
     store: &LossyStore<F>,
     lossy: Lossy,
 ) -> Outcome {
-    let mut model = make();
-    let found = run.take_found().into_iter();
-    let found = found.map(|w| path::found(&mut *model, store, w)).collect();
+    let way = |witness| path::found(&mut *make(), store, witness);
+    let found = run.take_found().into_iter().map(way).collect();
     let mut outcome = outcome(run, found, store.bytes());
     outcome.states = outcome.states.saturating_sub(store.n_unstored());
     if outcome.verdict == Verdict::Holds {

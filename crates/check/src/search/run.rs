@@ -98,10 +98,15 @@ impl<'a> Run<'a> {
         let budget = Arc::new(Budget::new(options.memory));
         // Depth first each thread has a stack, breadth first each level.
         let space = Arc::new(Space::new(&budget, options.threads.max(2)));
+        Run::within(options, &budget, &space)
+    }
+
+    /// A search that shares its memory with others.
+    pub fn within(options: &'a Options<'a>, budget: &Arc<Budget>, space: &Arc<Space>) -> Run<'a> {
         Run {
             options,
-            budget,
-            space,
+            budget: budget.clone(),
+            space: space.clone(),
             started: Instant::now(),
             earlier: Duration::ZERO,
             next_progress: Mutex::new(PROGRESS_EVERY),

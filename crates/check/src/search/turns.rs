@@ -10,6 +10,10 @@ impl Turns {
         match self {
             Turns::Forward => {}
             Turns::Reverse => found.reverse(),
+            Turns::Rotated => {
+                let first = dice.below(found.len().max(1));
+                found.rotate_left(first);
+            }
             Turns::Random => {
                 for i in (1..found.len()).rev() {
                     found.swap(i, dice.below(i + 1));
@@ -38,5 +42,13 @@ mod tests {
         let mut items = [0, 1, 2];
         Turns::Reverse.arrange(&mut items, &mut dice);
         assert_eq!(items, [2, 1, 0]);
+        let mut rotated = std::collections::HashSet::new();
+        for _ in 0..100 {
+            let mut items = [0, 1, 2];
+            Turns::Rotated.arrange(&mut items, &mut dice);
+            rotated.insert(items);
+        }
+        assert_eq!(rotated, [[0, 1, 2], [1, 2, 0], [2, 0, 1]].into());
+        Turns::Rotated.arrange(&mut [0; 0], &mut dice);
     }
 }

@@ -15,7 +15,9 @@ mod tree;
 mod words;
 
 pub use exact::ExactStore;
-pub use lossy::{Bitstate, Collector, Compact, Filter, Layout, LossyStore, Marked, SlabDesk};
+pub use lossy::{
+    Bitstate, Collect, Collector, Compact, Filter, Layout, LossyStore, Marked, Slab, SlabDesk,
+};
 pub use shape::Shape;
 pub use tree::{TreeStore, TreeWriter};
 

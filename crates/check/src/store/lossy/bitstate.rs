@@ -32,11 +32,8 @@ pub struct Bitstate {
 impl Bitstate {
     /// An arena of so many bits, 512 at least; `None` if there is no memory.
     pub fn new(bits: u64, hashes: u32, layout: Layout, budget: &Arc<Budget>) -> Option<Bitstate> {
-        let bits = match layout {
-            Layout::Blocked => (bits / LINE).max(1) * LINE,
-            Layout::Scattered => bits.max(LINE),
-        };
-        let bytes = bits.div_ceil(LINE) * (LINE / 8);
+        let bits = usable(bits, layout);
+        let bytes = bytes_of(bits);
         if !budget.take(bytes) {
             return None;
         }
@@ -46,6 +43,19 @@ impl Bitstate {
         }
         let (provided, budget) = (AtomicU64::new(0), budget.clone());
         Some(Bitstate { map: map?, provided, bits, hashes, layout, budget })
+    }
+
+    /// The same memory, empty again, as an arena of so many bits; false, and
+    /// nothing done, if it is too small for that.
+    pub fn renew(&mut self, bits: u64, hashes: u32, layout: Layout) -> bool {
+        let bits = usable(bits, layout);
+        if bytes_of(bits) > self.map.len() as u64 {
+            return false;
+        }
+        // SAFETY: the bytes lie in the mapping, and nobody else uses them.
+        unsafe { self.map.start().write_bytes(0, bytes_of(self.bits) as usize) };
+        (self.bits, self.hashes, self.layout) = (bits, hashes, layout);
+        true
     }
 
     /// Bits of the arena.
@@ -110,6 +120,18 @@ impl Bitstate {
             }
         }
     }
+}
+
+/// Bits of an arena for which so many were asked for.
+fn usable(bits: u64, layout: Layout) -> u64 {
+    match layout {
+        Layout::Blocked => (bits / LINE).max(1) * LINE,
+        Layout::Scattered => bits.max(LINE),
+    }
+}
+
+fn bytes_of(bits: u64) -> u64 {
+    bits.div_ceil(LINE) * (LINE / 8)
 }
 
 /// A number below `limit`, from one that may be anything.

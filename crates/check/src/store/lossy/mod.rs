@@ -25,7 +25,8 @@ use crate::dice::Dice;
 use crate::memory::Budget;
 use ir::rows::{Row, Rows, stride};
 pub use slab::Desk as SlabDesk;
-use slab::{Desk, Slab};
+use slab::Desk;
+pub use slab::Slab;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -64,6 +65,12 @@ pub trait Filter: Sync + Send {
     fn provide(&self) -> bool;
 }
 
+/// Is told of the states that searches with lossy stores have found new, by
+/// fingerprints that are the same in all searches.
+pub trait Collect: Sync {
+    fn collect(&self, states: &[Fingerprint]);
+}
+
 /// Counts the different states of several searches, as exactly as signatures
 /// of 64 bits allow.
 pub struct Collector {
@@ -78,11 +85,6 @@ impl Collector {
         Some(Collector { seen })
     }
 
-    fn add(&self, state: &[u8]) {
-        // The same fingerprint in all searches.
-        self.seen.mark(fingerprint(state, 0));
-    }
-
     /// The number of different states.
     pub fn n_states(&self) -> u64 {
         self.seen.n_stored()
@@ -94,9 +96,17 @@ impl Collector {
     }
 }
 
+impl Collect for Collector {
+    fn collect(&self, states: &[Fingerprint]) {
+        for state in states {
+            self.seen.mark(*state);
+        }
+    }
+}
+
 pub struct LossyStore<'c, F> {
     pub filter: F,
-    pub collector: Option<&'c Collector>,
+    pub collector: Option<&'c dyn Collect>,
     /// If hash functions are remainders.
     pub polynomials: Option<Crc>,
     slab: Slab,
@@ -119,11 +129,20 @@ impl<F: Filter> LossyStore<'_, F> {
         probability: f64,
         budget: &Arc<Budget>,
     ) -> Option<Self> {
+        Some(Self::in_slab(filter, Slab::new(budget)?, hidden, seed, probability))
+    }
+
+    /// The same with a slab that is there already and holds nothing.
+    pub fn in_slab(filter: F, slab: Slab, hidden: usize, seed: u64, probability: f64) -> Self {
         let unlucky = ((1.0 - probability.clamp(0.0, 1.0)) * u64::MAX as f64) as u64;
         let unstored = AtomicU64::new(0);
-        let slab = Slab::new(budget)?;
         let (collector, polynomials) = (None, None);
-        Some(LossyStore { filter, collector, polynomials, slab, hidden, seed, unlucky, unstored })
+        LossyStore { filter, collector, polynomials, slab, hidden, seed, unlucky, unstored }
+    }
+
+    /// Its memory, for another store.
+    pub fn into_parts(self) -> (F, Slab) {
+        (self.filter, self.slab)
     }
 
     /// Times that a state was called new but not stored.
@@ -151,11 +170,16 @@ impl<F: Filter> LossyStore<'_, F> {
         self.polynomials.as_ref().map(Crc::tries)
     }
 
-    /// Tells the collector, if there is one, of a new state.
+    /// What a collector is told of a state: the same in all searches.
     #[inline(always)]
+    fn fixed_fingerprint(&self, state: &[u8]) -> Fingerprint {
+        fingerprint(&state[self.hidden..], 0)
+    }
+
+    /// Tells the collector, if there is one, of a new state.
     pub fn collect(&self, state: &[u8]) {
         if let Some(collector) = self.collector {
-            collector.add(&state[self.hidden..]);
+            collector.collect(&[self.fixed_fingerprint(state)]);
         }
     }
 
@@ -196,6 +220,7 @@ impl<F: Filter> Store for LossyStore<'_, F> {
             n_settled: 0,
             desk: Desk::default(),
             entered: Vec::new(),
+            collected: Vec::new(),
             last_len: 0,
             dice: Dice(self.seed),
         }
@@ -226,6 +251,8 @@ pub struct LossyWriter<'s, F> {
     desk: Desk,
     /// States that were read since the last `finish`.
     entered: Vec<Token>,
+    /// New states that the collector was not told of.
+    collected: Vec<Fingerprint>,
     last_len: usize,
     dice: Dice,
 }
@@ -252,7 +279,9 @@ impl<F: Filter> LossyWriter<'_, F> {
                     let (Row { state, mark, origin }, _) = self.rows.row(at as usize);
                     let token = slab.add(state, origin, &mut self.desk).ok_or(Full)?;
                     self.store.unstored.fetch_add(unlucky as u64, Ordering::Relaxed);
-                    self.store.collect(state);
+                    if self.store.collector.is_some() {
+                        self.collected.push(self.store.fixed_fingerprint(state));
+                    }
                     new(token, mark);
                 }
                 Marked::Seen | Marked::Dropped => {}
@@ -304,6 +333,10 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
     }
 
     fn finish(&mut self, expanded: bool) {
+        if let Some(collector) = self.store.collector {
+            collector.collect(&self.collected);
+            self.collected.clear();
+        }
         for token in self.entered.drain(..) {
             if expanded {
                 self.store.slab.release(token, &mut self.desk);

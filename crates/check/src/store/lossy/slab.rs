@@ -69,6 +69,11 @@ impl Slab {
         Some(Slab { map, chunk, given: AtomicU64::new(0), budget: budget.clone() })
     }
 
+    /// Forgets everything, whoever holds it.
+    pub fn clear(&mut self) {
+        self.budget.give(std::mem::take(self.given.get_mut()));
+    }
+
     /// Keeps a state that was found from `parent` (0 for none); its token.
     /// `None` if memory is full.
     pub fn add(&self, state: &[u8], parent: u64, desk: &mut Desk) -> Option<u64> {

@@ -1,0 +1,122 @@
+//! Many small searches with bitstate stores, one after the other by one
+//! thread. Their memory is used again, so that a search begins at once.
+//!
+//! Invariant: what a search finds depends on its options alone, not on the
+//! searches before it, unless a limit of time or memory ends it.
+
+mod switches;
+mod walk;
+
+use super::pool::Pool;
+use super::run::Run;
+use super::spill::Space;
+use super::stack::Stack;
+use super::worker::Worker;
+use super::{Hashing, Maker, Options, Order, Storage, bfs, conclude_bitstate, dfs, outcome};
+use crate::crc::Crc;
+use crate::memory::Budget;
+use crate::outcome::{Outcome, Stop};
+use crate::store::{Bitstate, LossyStore, Slab, Store};
+use std::sync::Arc;
+
+/// How a small search goes through the states.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Discipline {
+    Dfs,
+    Bfs,
+    /// Depth first, along paths on which the process changes so many times at
+    /// the most.
+    Switches(u32),
+    /// Random walks from the initial states, of so many steps together.
+    Walk(u64),
+}
+
+pub struct Searcher<'m> {
+    make: &'m Maker<'m>,
+    budget: Arc<Budget>,
+    space: Arc<Space>,
+    /// Memory of searches before.
+    parts: Option<(Bitstate, Slab)>,
+    stack: Option<Stack>,
+}
+
+impl<'m> Searcher<'m> {
+    /// For searches that may use so much memory.
+    pub fn new(make: &'m Maker<'m>, memory: u64) -> Searcher<'m> {
+        let budget = Arc::new(Budget::new(memory));
+        let space = Arc::new(Space::new(&budget, 2));
+        Searcher { make, budget, space, parts: None, stack: None }
+    }
+
+    /// Most memory that was in use at a time.
+    pub fn memory(&self) -> u64 {
+        self.budget.peak()
+    }
+
+    /// Searches by one thread. The storage must be bitstate; order, threads
+    /// and memory of the options do not count.
+    pub fn search(&mut self, discipline: Discipline, options: &Options) -> Outcome {
+        let order = if discipline == Discipline::Bfs { Order::Bfs } else { Order::Dfs };
+        let ignore = options.ignore.clone();
+        let options = Options { order, ignore, threads: 1, ..*options };
+        let run = Run::within(&options, &self.budget, &self.space);
+        let hidden = (self.make)().hidden();
+        let Some(store) = self.store(&run, hidden) else {
+            run.stop(Stop::Memory);
+            return outcome(&run, Vec::new(), 0);
+        };
+        self.explore(discipline, &run, &store);
+        let outcome = conclude_bitstate(self.make, &run, &store);
+        let (filter, mut slab) = store.into_parts();
+        slab.clear();
+        self.parts = Some((filter, slab));
+        outcome
+    }
+
+    /// An empty store, of the memory that is there if it is large enough.
+    fn store<'a>(&mut self, run: &Run<'a>, hidden: usize) -> Option<LossyStore<'a, Bitstate>> {
+        let Options { seed, store_probability, hashing, collector, .. } = *run.options;
+        let Storage::Bitstate { bits, hashes, layout } = run.options.storage else { return None };
+        let mut parts = self.parts.take();
+        let fits = parts.as_mut().is_some_and(|(filter, _)| filter.renew(bits, hashes, layout));
+        let (filter, slab) = if fits {
+            parts?
+        } else {
+            drop(parts);
+            let filter = Bitstate::new(bits, hashes, layout, &self.budget)?;
+            (filter, Slab::new(&self.budget)?)
+        };
+        let mut store = LossyStore::in_slab(filter, slab, hidden, seed, store_probability);
+        store.collector = collector;
+        store.polynomials = (hashing == Hashing::Crc).then(|| Crc::new(seed));
+        Some(store)
+    }
+
+    fn explore(&mut self, discipline: Discipline, run: &Run, store: &LossyStore<'_, Bitstate>) {
+        match discipline {
+            Discipline::Switches(limit) => switches::search(self.make, run, store, limit),
+            Discipline::Walk(steps) => walk::search(self.make, run, store, steps),
+            Discipline::Dfs | Discipline::Bfs => self.explore_all(run, store),
+        }
+    }
+
+    fn explore_all(&mut self, run: &Run, store: &LossyStore<'_, Bitstate>) {
+        let mut worker = Worker::new(run, (self.make)(), store.writer());
+        let mut stack = self.stack.take().unwrap_or_else(|| Stack::new(&self.space));
+        worker.start();
+        if let Err(trouble) = stack.push_all(worker.finds.fresh.drain(..)) {
+            run.trouble(trouble);
+        }
+        if run.options.order == Order::Dfs {
+            dfs::explore(&mut worker, &mut stack, &Pool::new(1), run);
+            self.stack = Some(stack).filter(Stack::is_empty);
+        } else {
+            bfs::explore(&mut worker, stack, run);
+        }
+        worker.report();
+        run.add_reached(worker.reached());
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,140 @@
+//! Random walks: from an initial state always on to any of the successors,
+//! until there is none or the walk is long enough; then again. The store only
+//! tells which states are new.
+
+use super::super::Maker;
+use super::super::run::{Run, Witness};
+use crate::dice::Dice;
+use crate::store::{Filter, LossyStore, Marked, SlabDesk};
+use ir::fault::{Fault, FaultKind};
+use ir::model::{Flow, Model, Sink, Step};
+use ir::rows::Rows;
+use std::sync::atomic::Ordering;
+
+/// Steps between two reports.
+const REPORT_STEPS: u64 = 512;
+/// The longest walk.
+const LONGEST: usize = 10_000;
+
+struct Walk<'r, F> {
+    run: &'r Run<'r>,
+    store: &'r LossyStore<'r, F>,
+    /// The states on the way, and where each begins.
+    way: Rows,
+    begins: Vec<usize>,
+    /// The successors of the last of them.
+    next: Rows,
+    desk: SlabDesk,
+}
+
+pub(super) fn search<F: Filter>(make: &Maker, run: &Run, store: &LossyStore<'_, F>, steps: u64) {
+    let mut model = make();
+    let mut dice = Dice(run.options.seed);
+    let mut walk = Walk {
+        run,
+        store,
+        way: Rows::new(0),
+        begins: Vec::new(),
+        next: Rows::new(0),
+        desk: SlabDesk::default(),
+    };
+    let longest = run.options.depth.map_or(LONGEST, |depth| depth.min(LONGEST));
+    let mut state = Vec::new();
+    for step in 0..steps {
+        if run.is_stopped() {
+            break;
+        }
+        if walk.begins.len() > longest {
+            walk.begins.clear();
+        }
+        walk.expand(&mut *model, &mut state);
+        if !walk.go_on(&mut dice) {
+            if walk.begins.is_empty() {
+                // There is no initial state.
+                break;
+            }
+            walk.begins.clear();
+        }
+        if step % REPORT_STEPS == 0 {
+            run.look_at_clock();
+        }
+    }
+    run.add_reached(model.reached());
+}
+
+impl<F: Filter> Walk<'_, F> {
+    /// Finds the successors of the last state, or the initial states.
+    fn expand(&mut self, model: &mut dyn Model, state: &mut Vec<u8>) {
+        self.next.clear();
+        match self.begins.last() {
+            None => {
+                self.way.clear();
+                model.initial(self);
+            }
+            Some(&at) => {
+                state.clear();
+                state.extend_from_slice(self.way.row(at).0.state);
+                model.expand(state, self);
+            }
+        }
+        self.run.transitions.fetch_add(self.next.take_count(), Ordering::Relaxed);
+    }
+
+    /// Goes on to any successor; false if there is none.
+    fn go_on(&mut self, dice: &mut Dice) -> bool {
+        let mut rows = Vec::new();
+        let mut at = 0;
+        while at < self.next.used() {
+            rows.push(at);
+            at = self.next.row(at).1;
+        }
+        if rows.is_empty() {
+            return false;
+        }
+        let state = self.next.row(rows[dice.below(rows.len())]).0.state;
+        if self.store.mark(self.store.fingerprint(state), dice) == Marked::New {
+            self.store.collect(state);
+            self.run.add_states(1);
+        }
+        self.begins.push(self.way.used());
+        self.way.push(state);
+        self.run.depth.fetch_max(self.begins.len() - 1, Ordering::Relaxed);
+        true
+    }
+
+    fn flow(&self) -> Flow {
+        if self.run.is_stopped() { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+impl<F: Filter> Sink for Walk<'_, F> {
+    fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
+        self.next.push(state);
+        self.flow()
+    }
+
+    fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
+        if self.run.ignores(&fault) {
+            return Flow::Continue;
+        }
+        let Walk { run, store, way, begins, desk, .. } = self;
+        run.report(fault, |fault| {
+            let mut from = None;
+            for &at in begins.iter() {
+                from = Some(store.keep_state(way.row(at).0.state, from, desk)?);
+            }
+            let depth = begins.len().saturating_sub(1) + !steps.is_empty() as usize;
+            Some(Witness { fault, from, steps: steps.to_vec(), depth })
+        });
+        self.flow()
+    }
+
+    fn wants(&self, kind: FaultKind) -> bool {
+        self.run.wants(kind)
+    }
+
+    fn tick(&mut self, bytes: u64) -> Flow {
+        self.run.tick(bytes);
+        self.flow()
+    }
+}
