@@ -23,7 +23,7 @@ impl Crc {
         let mut polynomial = || {
             loop {
                 // Without the term of degree 0, x would be a factor.
-                let candidate = dice.next() | 1;
+                let candidate = dice.roll() | 1;
                 tries += 1;
                 if is_irreducible(candidate) {
                     return candidate;

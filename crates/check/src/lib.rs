@@ -14,6 +14,7 @@ mod shorten;
 pub mod store;
 
 pub use bytes::Fingerprint;
+pub use dice::Dice;
 pub use files::{Difference, Error, Files};
 pub use outcome::{Found, Lossy, Outcome, Progress, Saved, Stop, Verdict};
 pub use search::{

@@ -1,5 +1,7 @@
 //! The command line.
 
+pub mod swarm;
+
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -20,6 +22,7 @@ Examples:
   supertrace check m.pml --trace bug.json    keep the counterexample
   supertrace show bug.json --msc bug.svg     look at it again, as a chart
   supertrace estimate m.pml                  how many states are there?
+  supertrace swarm m.pml --time 1m           many small random searches, for large models
   supertrace simulate m.pml --steps 20       one random run
 
 Exit codes: 0 no violation, 1 violation, 2 bad input or usage, 3 search stopped early.";
@@ -63,6 +66,9 @@ pub enum Command {
     /// Estimate how many reachable states there are, and what a search of all would need
     #[command(after_help = ESTIMATE_EXAMPLES)]
     Estimate(EstimateArgs),
+    /// Run many small random searches, and tell how much they have seen together
+    #[command(after_help = swarm::EXAMPLES)]
+    Swarm(Box<swarm::SwarmArgs>),
     /// Run a model: at random, step by step by hand, or along a trace
     #[command(after_help = SIMULATE_EXAMPLES)]
     Simulate(SimulateArgs),

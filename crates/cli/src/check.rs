@@ -130,11 +130,6 @@ fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> 
     let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let interrupt = interrupt();
     let with_progress = progress::wanted(args.quiet);
-    let ignore = args.ignore.iter().flat_map(|i| match i {
-        // `xr` and `xs` are assertions about channels.
-        Ignore::Assert => vec![FaultKind::Assertion, FaultKind::ExclusiveChannel],
-        Ignore::Deadlock => vec![FaultKind::Deadlock],
-    });
     let files = files(system, args);
     let options = Options {
         storage: storage::storage(args)?,
@@ -159,7 +154,7 @@ fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> 
         compress: compress(args),
         fold_after: check::FOLD_AFTER,
         depth: args.depth,
-        ignore: ignore.collect(),
+        ignore: ignored(&args.ignore),
         target: None,
         max_violations: if args.all { usize::MAX } else { args.max_violations },
         memory,
@@ -169,6 +164,16 @@ fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> 
         progress: with_progress.then_some(&progress::show),
     };
     engine::with_model(system, args.engine, |make| storage::search(make, &options, args.runs))
+}
+
+/// The kinds of violations not to report.
+pub fn ignored(ignore: &[Ignore]) -> Vec<FaultKind> {
+    let kinds = |i: &Ignore| match i {
+        // `xr` and `xs` are assertions about channels.
+        Ignore::Assert => vec![FaultKind::Assertion, FaultKind::ExclusiveChannel],
+        Ignore::Deadlock => vec![FaultKind::Deadlock],
+    };
+    ignore.iter().flat_map(kinds).collect()
 }
 
 fn files(system: &System, args: &CheckArgs) -> Files {
@@ -186,7 +191,7 @@ fn files(system: &System, args: &CheckArgs) -> Files {
 
 /// What a model is, wherever its file lies: its text, as places in it are part
 /// of results, and what it means.
-fn fingerprint(system: &System) -> String {
+pub fn fingerprint(system: &System) -> String {
     let nameless = System { name: String::new(), ..system.clone() };
     let mut text = nameless.to_string();
     for file in &system.sources.files {
@@ -211,14 +216,14 @@ fn threads(args: &CheckArgs) -> usize {
 }
 
 /// The violation with its path in the model as it is written.
-fn as_written(reduced: &System, found: &Found) -> Found {
+pub fn as_written(reduced: &System, found: &Found) -> Found {
     let faulty = found.fault.kind != FaultKind::Deadlock;
     let steps = reduce::expand_steps(reduced, &found.steps, faulty);
     Found { steps, ..found.clone() }
 }
 
 /// Runs a path again in the interpreter, so that no false alarm is reported.
-fn confirm(system: &System, layout: &Layout, found: &Found) -> Result<Replayed> {
+pub fn confirm(system: &System, layout: &Layout, found: &Found) -> Result<Replayed> {
     trace::replay(system, layout, &found.steps, Some(found.fault.kind)).map_err(|reason| {
         anyhow::anyhow!(
             "a counterexample ({}: {}) does not replay: {reason}\n\
@@ -230,7 +235,7 @@ fn confirm(system: &System, layout: &Layout, found: &Found) -> Result<Replayed> 
 }
 
 /// Transitions to the violation; that of a deadlock is the last state itself.
-fn depth(path: &Replayed) -> usize {
+pub fn depth(path: &Replayed) -> usize {
     path.transitions.len()
 }
 

@@ -9,6 +9,7 @@ mod progress;
 mod show;
 mod simulate;
 mod storage;
+mod swarm;
 mod trail;
 mod units;
 
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
     let result = match &cli.command {
         Command::Check(args) => check::run(args),
         Command::Estimate(args) => estimate::run(args),
+        Command::Swarm(args) => swarm::run(args),
         Command::Simulate(args) => simulate::run(args),
         Command::Show(args) => show::run(args),
     };

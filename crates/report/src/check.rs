@@ -172,7 +172,7 @@ pub(crate) fn stop_name(stop: Stop) -> &'static str {
 
 /// Statements none of whose actions ran. A statement can have several actions:
 /// one where it stands and one for each selection it begins a branch of.
-fn unreached(system: &System, reached: &[bool]) -> Vec<Unreached> {
+pub(crate) fn unreached(system: &System, reached: &[bool]) -> Vec<Unreached> {
     let mut statements: BTreeMap<(u32, u32), (bool, usize)> = BTreeMap::new();
     for (i, action) in system.actions.iter().enumerate() {
         let jump = action.ops[0] == Op::Skip && action.text != "-end-" && is_jump(&action.text);

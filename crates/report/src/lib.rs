@@ -6,5 +6,6 @@
 pub mod check;
 pub mod coverage;
 pub mod estimate;
+pub mod swarm;
 pub mod text;
 pub mod trace;

@@ -29,7 +29,7 @@ pub fn count(n: u64) -> String {
     out
 }
 
-fn plural(n: u64, word: &str) -> String {
+pub(crate) fn plural(n: u64, word: &str) -> String {
     format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })
 }
 
@@ -42,7 +42,7 @@ pub fn seconds(s: f64) -> String {
     }
 }
 
-fn paint(text: &str, code: &str, color: bool) -> String {
+pub(crate) fn paint(text: &str, code: &str, color: bool) -> String {
     if color { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_string() }
 }
 

@@ -27,6 +27,7 @@ use job::{Job, Kept};
 use run::{Run, Witness};
 pub use searcher::{Discipline, Searcher};
 pub use sequence::{Sequence, sequence};
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -46,7 +47,8 @@ pub enum Hashing {
 }
 
 /// In which order the successors of a state are followed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Turns {
     /// As the model has them.
     Forward,

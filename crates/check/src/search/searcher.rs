@@ -17,10 +17,12 @@ use crate::crc::Crc;
 use crate::memory::Budget;
 use crate::outcome::{Outcome, Stop};
 use crate::store::{Bitstate, LossyStore, Slab, Store};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// How a small search goes through the states.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
 pub enum Discipline {
     Dfs,
     Bfs,
@@ -31,8 +33,8 @@ pub enum Discipline {
     Walk(u64),
 }
 
-pub struct Searcher<'m> {
-    make: &'m Maker<'m>,
+pub struct Searcher<'r, 'm> {
+    make: &'r Maker<'m>,
     budget: Arc<Budget>,
     space: Arc<Space>,
     /// Memory of searches before.
@@ -40,9 +42,9 @@ pub struct Searcher<'m> {
     stack: Option<Stack>,
 }
 
-impl<'m> Searcher<'m> {
+impl<'r, 'm> Searcher<'r, 'm> {
     /// For searches that may use so much memory.
-    pub fn new(make: &'m Maker<'m>, memory: u64) -> Searcher<'m> {
+    pub fn new(make: &'r Maker<'m>, memory: u64) -> Searcher<'r, 'm> {
         let budget = Arc::new(Budget::new(memory));
         let space = Arc::new(Space::new(&budget, 2));
         Searcher { make, budget, space, parts: None, stack: None }

@@ -66,7 +66,7 @@ pub fn sequence(
         if over {
             break;
         }
-        (seed, turns) = (dice.next(), Turns::Random);
+        (seed, turns) = (dice.roll(), Turns::Random);
     }
     Ok(Sequence { runs: done, states: collector.n_states(), at_least: collector.is_full() })
 }

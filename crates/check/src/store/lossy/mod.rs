@@ -154,7 +154,7 @@ impl<F: Filter> LossyStore<'_, F> {
     /// full it would never be stored, and come again and again.
     #[inline(always)]
     fn is_unlucky(&self, dice: &mut Dice) -> bool {
-        self.unlucky > 0 && dice.next() < self.unlucky && !self.filter.is_full()
+        self.unlucky > 0 && dice.roll() < self.unlucky && !self.filter.is_full()
     }
 
     #[inline(always)]

@@ -1,0 +1,59 @@
+//! A short search before the swarm, to choose the size of its arenas.
+//!
+//! It counts states, not time, so that the same model gets the same arenas
+//! every time.
+
+use crate::args::swarm::PlanArgs;
+use crate::check;
+use ::check::{Discipline, Layout, Maker, Options, Searcher, Storage, Turns};
+use report::text::{bytes, count};
+use swarm::Portfolio;
+
+/// Bits of the pilot's arena, which are those of a core's own cache.
+const PILOT: u64 = 1 << 22;
+/// Bits of an arena for a state with which few states are missed.
+const ROOMY: u64 = 16;
+
+pub struct Pilot {
+    pub arena: u64,
+    pub portfolio: Portfolio,
+    /// In one line.
+    pub explanation: String,
+}
+
+/// `memory` is that of one thread.
+pub fn pilot(make: &Maker, args: &PlanArgs, memory: u64) -> Pilot {
+    let options = Options {
+        storage: Storage::Bitstate { bits: PILOT, hashes: 1, layout: Layout::Blocked },
+        turns: Turns::Random,
+        seed: args.seed,
+        depth: args.depth,
+        ignore: check::ignored(&args.ignore),
+        max_violations: usize::MAX,
+        interrupt: check::interrupt(),
+        ..Options::default()
+    };
+    let states = Searcher::new(make, memory).search(Discipline::Dfs, &options).states;
+    let found = format!("a pilot search found {} states in {}", count(states), bytes(PILOT / 8));
+    if states * ROOMY <= PILOT {
+        // Few enough that each task sees nearly all.
+        let arena = (states * ROOMY).next_power_of_two().max(1 << 14);
+        return Pilot {
+            arena,
+            portfolio: Portfolio::Uniform,
+            explanation: format!(
+                "{found}, which is nearly all: arenas of {} each ('supertrace check' may do)",
+                bytes(arena / 8)
+            ),
+        };
+    }
+    Pilot {
+        arena: PILOT,
+        portfolio: Portfolio::Halving,
+        explanation: format!(
+            "{found}, and there are more: half of the tasks have arenas of {}, half of the rest \
+             half of that, and so on",
+            bytes(PILOT / 8)
+        ),
+    }
+}

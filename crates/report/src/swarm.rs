@@ -1,0 +1,323 @@
+//! The result of `supertrace swarm`, as text and as one JSON object.
+
+use crate::check::{Unreached, unreached};
+use crate::coverage::Interval;
+use crate::text::{bytes, count, paint, percent, plural, seconds};
+use ::swarm::{Record, Seen, curve, seen};
+use ir::source::Position;
+use ir::system::System;
+use ir::trace::Trace;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+/// A number of states.
+#[derive(Debug, Clone, Copy, Serialize)]
+pub struct Amount {
+    pub estimate: f64,
+    pub low: f64,
+    /// `null` if there is no upper limit.
+    pub high: Option<f64>,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Coverage {
+    #[serde(flatten)]
+    pub interval: Interval,
+    pub method: &'static str,
+}
+
+/// What some tasks have seen together.
+#[derive(Debug, Clone, Serialize)]
+pub struct Figures {
+    pub tasks: usize,
+    pub distinct_states: Amount,
+    pub reachable_states: Option<Amount>,
+    pub coverage: Option<Coverage>,
+    /// Of a sample of the states, how many were seen by one task, by two, and
+    /// so on; the last number counts those seen by more, too.
+    pub overlap: [u64; 8],
+    /// States that all tasks together have really seen, if they were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub exact_states: Option<u64>,
+}
+
+impl Figures {
+    pub fn of(seen: &Seen) -> Figures {
+        let distinct = seen.incidence.distinct();
+        let distinct_states =
+            Amount { estimate: distinct.estimate, low: distinct.low, high: Some(distinct.high) };
+        let coverage = seen.incidence.coverage();
+        let reachable = coverage.map(|c| Amount {
+            estimate: distinct.estimate / c.coverage(),
+            low: distinct.low / c.high(),
+            high: (c.low() > 0.0).then(|| distinct.high / c.low()),
+        });
+        Figures {
+            tasks: seen.tasks,
+            distinct_states,
+            reachable_states: reachable,
+            coverage: coverage.map(|c| Coverage { interval: c.into(), method: "overlap" }),
+            overlap: seen.incidence.seen_by,
+            exact_states: None,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct Violation {
+    pub kind: &'static str,
+    pub message: String,
+    pub location: Position,
+    /// Tasks that found it.
+    pub count: usize,
+    /// Transitions from the initial state.
+    pub depth: usize,
+    /// The task with the shortest way to it, and a command that runs it again.
+    pub task: u32,
+    pub reproduce: String,
+    pub trace: Trace,
+}
+
+/// Tasks with arenas of one size.
+#[derive(Debug, Clone, Serialize)]
+pub struct Size {
+    pub arena: u64,
+    pub tasks: usize,
+    /// States and time of one task, on average.
+    pub states: f64,
+    pub seconds: Option<f64>,
+    pub violations: usize,
+}
+
+/// What a swarm has measured besides its record.
+#[derive(Debug, Clone, Default)]
+pub struct Counted {
+    /// Number, time and moment of the end of each task, in seconds.
+    pub times: Vec<(u32, f64, f64)>,
+    /// States that were really seen after so many tasks.
+    pub exact: Vec<(usize, u64)>,
+    pub first_violation: Option<f64>,
+}
+
+/// What the report needs besides the record.
+pub struct Context {
+    pub counted: Counted,
+    /// Tasks asked for; `None` if there was no limit.
+    pub planned: Option<u32>,
+    /// Time and memory of all; `None` if records were merged.
+    pub spent: Option<(f64, u64)>,
+    pub stopped_by: Option<&'static str>,
+    pub options: BTreeMap<&'static str, serde_json::Value>,
+    pub version: &'static str,
+}
+
+#[derive(Debug, Clone, Serialize)]
+pub struct SwarmReport {
+    pub verdict: &'static str,
+    pub violations: Vec<Violation>,
+    pub first_violation_seconds: Option<f64>,
+    /// Why fewer tasks were run than asked for.
+    pub stopped_by: Option<&'static str>,
+    /// Tasks asked for; `null` if there was no limit.
+    pub tasks: Option<u32>,
+    pub tasks_done: usize,
+    /// Sums over all tasks.
+    pub states: u64,
+    pub transitions: u64,
+    /// Of the deepest task.
+    pub depth: usize,
+    pub seconds: Option<f64>,
+    pub states_per_second: Option<f64>,
+    pub memory_bytes: Option<u64>,
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// The same after fewer tasks.
+    pub curve: Vec<Figures>,
+    pub sizes: Vec<Size>,
+    pub seed: u64,
+    pub model: String,
+    pub language: &'static str,
+    pub options: BTreeMap<&'static str, serde_json::Value>,
+    pub version: &'static str,
+    /// Statements that no task has run; there may be ways to them.
+    pub unreached: Vec<Unreached>,
+    pub not_checked: Vec<String>,
+}
+
+/// Points of the curve.
+const POINTS: usize = 40;
+
+impl SwarmReport {
+    /// `traces` are those of the record's violations, with their depths.
+    pub fn new(
+        system: &System,
+        record: &Record,
+        reached: &[bool],
+        traces: Vec<(usize, Trace)>,
+        context: Context,
+    ) -> SwarmReport {
+        let exact = |tasks: usize| {
+            let counts = context.counted.exact.iter().find(|(n, _)| *n == tasks);
+            counts.map(|(_, states)| *states)
+        };
+        let figures =
+            |seen: &Seen| Figures { exact_states: exact(seen.tasks), ..Figures::of(seen) };
+        let violations = violations(record, traces);
+        let done = record.tasks.values();
+        let states = done.clone().map(|d| d.states).sum();
+        let spent = context.spent;
+        SwarmReport {
+            verdict: match (violations.is_empty(), record.tasks.is_empty(), context.stopped_by) {
+                (false, ..) => "violation",
+                (true, false, None) => "no-violation-found",
+                _ => "incomplete",
+            },
+            first_violation_seconds: context.counted.first_violation,
+            stopped_by: context.stopped_by,
+            tasks: context.planned,
+            tasks_done: record.tasks.len(),
+            states,
+            transitions: done.clone().map(|d| d.transitions).sum(),
+            depth: done.map(|d| d.depth).max().unwrap_or(0),
+            seconds: spent.map(|(seconds, _)| seconds),
+            states_per_second: spent.map(|(seconds, _)| states as f64 / seconds.max(1e-9)),
+            memory_bytes: spent.map(|(_, memory)| memory),
+            figures: figures(&seen(record, usize::MAX)),
+            curve: curve(record, POINTS).iter().map(figures).collect(),
+            sizes: sizes(record, &context.counted),
+            seed: record.subject.settings.seed,
+            model: system.name.clone(),
+            language: system.language,
+            options: context.options,
+            version: context.version,
+            unreached: unreached(system, reached),
+            not_checked: system.unchecked.clone(),
+            violations,
+        }
+    }
+
+    pub fn json(&self) -> String {
+        serde_json::to_string_pretty(self).expect("a report holds nothing that JSON cannot")
+    }
+
+    pub fn text(&self, color: bool) -> String {
+        let mut out = String::new();
+        let code = match self.verdict {
+            "violation" => "1;31",
+            "no-violation-found" => "1;36",
+            _ => "1;33",
+        };
+        let _ = writeln!(out, "{}: {}", self.model, paint(self.verdict, code, color));
+        if self.tasks_done == 0 {
+            out.push_str("  no task came to its end\n  help: smaller --arena, or more --time\n");
+        }
+        for v in &self.violations {
+            let at = &v.location;
+            let _ = writeln!(
+                out,
+                "  {}:{}:{}: {} ({}), after {}, found by {}\n    again: {}",
+                at.file,
+                at.line,
+                at.column,
+                v.message,
+                v.kind,
+                plural(v.depth as u64, "transition"),
+                plural(v.count as u64, "task"),
+                v.reproduce
+            );
+        }
+        out.push_str(&self.numbers());
+        for property in &self.not_checked {
+            let _ = writeln!(out, "  not checked: {property}");
+        }
+        out
+    }
+
+    fn numbers(&self) -> String {
+        let mut out = String::new();
+        let of = self.tasks.map_or(String::new(), |n| format!(" of {}", count(n.into())));
+        let first = self
+            .first_violation_seconds
+            .map_or(String::new(), |s| format!(", first violation after {}", seconds(s)));
+        let _ = writeln!(out, "  {}{of} tasks{first}", count(self.tasks_done as u64));
+        let number = |n: f64| count(n.round() as u64);
+        let Figures { distinct_states: distinct, reachable_states, coverage, exact_states, .. } =
+            &self.figures;
+        let _ = writeln!(
+            out,
+            "  about {} different states ({} to {}), depth {}",
+            number(distinct.estimate),
+            number(distinct.low),
+            distinct.high.map_or("no limit".into(), number),
+            count(self.depth as u64)
+        );
+        if let Some(states) = exact_states {
+            let _ = writeln!(out, "  exactly {} of them", count(*states));
+        }
+        if let (Some(coverage), Some(reachable)) = (coverage, reachable_states) {
+            let Interval { estimate, low, high } = coverage.interval;
+            let _ = writeln!(
+                out,
+                "  coverage about {} ({} to {}) of about {} reachable states, by {}",
+                percent(estimate),
+                percent(low),
+                percent(high),
+                number(reachable.estimate),
+                coverage.method
+            );
+        }
+        if let (Some(time), Some(rate), Some(memory)) =
+            (self.seconds, self.states_per_second, self.memory_bytes)
+        {
+            let _ = writeln!(
+                out,
+                "  {}, {} states/s, {}, seed {}",
+                seconds(time),
+                count(rate as u64),
+                bytes(memory),
+                self.seed
+            );
+        }
+        out
+    }
+}
+
+fn violations(record: &Record, traces: Vec<(usize, Trace)>) -> Vec<Violation> {
+    let all = record.violations.iter().zip(traces);
+    let shown = all.filter_map(|(violation, (depth, trace))| {
+        let found = trace.violation.clone()?;
+        Some(Violation {
+            kind: found.kind.name(),
+            message: found.message,
+            location: found.location,
+            count: record.n_found(violation.place()),
+            depth,
+            task: violation.task,
+            reproduce: record.subject.command(violation.task),
+            trace,
+        })
+    });
+    shown.collect()
+}
+
+/// Arenas by size, the largest first.
+fn sizes(record: &Record, counted: &Counted) -> Vec<Size> {
+    let mut sizes: BTreeMap<u64, Size> = BTreeMap::new();
+    let times: BTreeMap<u32, f64> = counted.times.iter().map(|(n, time, _)| (*n, *time)).collect();
+    for (number, done) in &record.tasks {
+        let arena = done.arena;
+        let none = Size { arena, tasks: 0, states: 0.0, seconds: Some(0.0), violations: 0 };
+        let size = sizes.entry(arena).or_insert(none);
+        size.tasks += 1;
+        size.states += done.states as f64;
+        size.seconds = size.seconds.zip(times.get(number)).map(|(a, b)| a + b);
+        size.violations += done.violations.len();
+    }
+    let mut sizes: Vec<Size> = sizes.into_values().rev().collect();
+    for size in &mut sizes {
+        size.states /= size.tasks as f64;
+        size.seconds = size.seconds.map(|s| s / size.tasks as f64);
+    }
+    sizes
+}

@@ -1,0 +1,39 @@
+//! How much a swarm has seen, from the sketch of its record.
+
+use crate::record::Record;
+use crate::sketch::WITNESSES;
+use estimate::species::Incidence;
+
+/// What some tasks have seen together.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Seen {
+    pub tasks: usize,
+    /// In how many tasks states were seen.
+    pub incidence: Incidence,
+}
+
+/// What the first so many tasks of those that are done have seen.
+pub fn seen(record: &Record, tasks: usize) -> Seen {
+    let numbers = record.tasks.keys().take(tasks);
+    let (count, last) = numbers.fold((0, None), |(n, _), number| (n + 1, Some(*number)));
+    let mut by = [0u64; WITNESSES];
+    for witnesses in record.sketch.tasks() {
+        let n = witnesses.take_while(|number| Some(*number) <= last).count();
+        if n > 0 {
+            by[n - 1] += 1;
+        }
+    }
+    let incidence = Incidence { tasks: count as u64, seen_by: by, share: record.sketch.share() };
+    Seen { tasks: count, incidence }
+}
+
+/// The curve of what was seen against the number of tasks: about as many points as asked for, closer together where tasks are few.
+pub fn curve(record: &Record, points: usize) -> Vec<Seen> {
+    let n = record.tasks.len();
+    let mut at: Vec<usize> = (0..points)
+        .map(|i| (n as f64).powf(i as f64 / (points.max(2) - 1) as f64).round() as usize)
+        .filter(|tasks| (1..=n).contains(tasks))
+        .collect();
+    at.dedup();
+    at.into_iter().map(|tasks| seen(record, tasks)).collect()
+}

@@ -1,0 +1,219 @@
+//! Runs the tasks of a plan by threads of this process. It only schedules.
+
+use crate::plan::{Subject, Task};
+use crate::record::{Done, Place, Record, Violation};
+use crate::sketch::Gatherer;
+use check::{Collect, Collector, Fingerprint, Lossy, Maker, Options, Progress, Searcher, Stop};
+use ir::model::Flow;
+use std::panic::resume_unwind;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+pub struct Engine<'a, 'm> {
+    pub make: &'a Maker<'m>,
+    pub threads: usize,
+    /// Of all threads together.
+    pub memory: u64,
+    pub time: Option<Duration>,
+    /// Set by somebody else to end the swarm.
+    pub interrupt: &'a AtomicBool,
+    /// Counts the different states of all tasks, with those that are not done.
+    pub collector: Option<&'a Collector>,
+}
+
+/// What is told now and then, and whenever a task has come to its end.
+pub struct Pulse<'r> {
+    pub record: &'r Record,
+    /// The record of a task that has just come to its end, and the time it took.
+    pub task: Option<(&'r Record, Duration)>,
+    pub elapsed: Duration,
+}
+
+/// Why a swarm has ended before all tasks were done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Halt {
+    Time,
+    Interrupt,
+    /// Whoever is told of tasks wants no more.
+    Enough,
+}
+
+/// What a swarm has come to.
+pub struct Swarm {
+    pub record: Record,
+    pub halt: Option<Halt>,
+    pub elapsed: Duration,
+    /// Memory of all threads together.
+    pub memory: u64,
+}
+
+impl Engine<'_, '_> {
+    /// Runs the tasks, by number from 0 on until there is none, that the
+    /// record does not have yet. Tasks that do not come to their end are lost.
+    pub fn run(
+        &self,
+        task: &(dyn Fn(u32) -> Option<Task> + Sync),
+        record: Record,
+        tell: &(dyn Fn(&Pulse) -> Flow + Sync),
+    ) -> Swarm {
+        let shared = Shared {
+            engine: self,
+            tell,
+            started: Instant::now(),
+            subject: record.subject.clone(),
+            record: Mutex::new(record),
+            next: AtomicU32::new(0),
+            stop: AtomicBool::new(false),
+            halt: Mutex::new(None),
+        };
+        let memory = std::thread::scope(|scope| {
+            let threads: Vec<_> =
+                (0..self.threads).map(|_| scope.spawn(|| shared.work(task))).collect();
+            let joined = threads.into_iter().map(|t| t.join().unwrap_or_else(|p| resume_unwind(p)));
+            joined.sum()
+        });
+        let halt = *shared.halt.lock().unwrap_or_else(PoisonError::into_inner);
+        let elapsed = shared.started.elapsed();
+        let record = shared.record.into_inner().unwrap_or_else(PoisonError::into_inner);
+        Swarm { record, halt, elapsed, memory }
+    }
+}
+
+/// A swarm under way, as all threads see it.
+struct Shared<'s, 'a, 'm> {
+    engine: &'s Engine<'a, 'm>,
+    tell: &'s (dyn Fn(&Pulse) -> Flow + Sync),
+    started: Instant,
+    subject: Subject,
+    record: Mutex<Record>,
+    // Relaxed: a number is given once, and a flag seen late does no harm.
+    next: AtomicU32,
+    stop: AtomicBool,
+    halt: Mutex<Option<Halt>>,
+}
+
+impl Shared<'_, '_, '_> {
+    /// Runs tasks until there are no more; the memory that was used.
+    fn work(&self, task: &dyn Fn(u32) -> Option<Task>) -> u64 {
+        let engine = self.engine;
+        let mut searcher = Searcher::new(engine.make, engine.memory / engine.threads as u64);
+        while !self.is_over() {
+            let number = self.next.fetch_add(1, Ordering::Relaxed);
+            let Some(task) = task(number) else { break };
+            if !self.is_done(task.number) {
+                self.run(&mut searcher, &task);
+            }
+        }
+        searcher.memory()
+    }
+
+    fn is_done(&self, number: u32) -> bool {
+        let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        record.tasks.contains_key(&number)
+    }
+
+    fn run(&self, searcher: &mut Searcher, task: &Task) {
+        let began = Instant::now();
+        let progress = |_: &Progress| {
+            if !self.is_over()
+                && let Ok(record) = self.record.try_lock()
+            {
+                self.tell(&Pulse { record: &record, task: None, elapsed: self.started.elapsed() });
+            }
+        };
+        let limits =
+            Options { interrupt: &self.stop, progress: Some(&progress), ..Options::default() };
+        let done = perform(searcher, task, &self.subject, &limits, self.engine.collector);
+        let Some(mine) = done else { return };
+        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        // The subject is the same and the task is new, so nothing can differ.
+        if record.merge(&mine).is_ok() {
+            let (task, elapsed) = (Some((&mine, began.elapsed())), self.started.elapsed());
+            self.tell(&Pulse { record: &record, task, elapsed });
+        }
+    }
+
+    fn tell(&self, pulse: &Pulse) {
+        if (self.tell)(pulse) == Flow::Stop {
+            self.halt(Halt::Enough);
+        }
+    }
+
+    /// Looks at the clock.
+    fn is_over(&self) -> bool {
+        if self.engine.interrupt.load(Ordering::Relaxed) {
+            self.halt(Halt::Interrupt);
+        }
+        if self.engine.time.is_some_and(|limit| self.started.elapsed() >= limit) {
+            self.halt(Halt::Time);
+        }
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    fn halt(&self, why: Halt) {
+        self.halt.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(why);
+        self.stop.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Passes states on to a collector besides the sketch.
+struct Both<'c> {
+    gatherer: &'c Gatherer,
+    collector: &'c Collector,
+}
+
+impl Collect for Both<'_> {
+    fn collect(&self, states: &[Fingerprint]) {
+        self.gatherer.collect(states);
+        self.collector.collect(states);
+    }
+}
+
+/// Runs one task; `None` if it did not come to its end. Of the limits, only
+/// who interrupts and who is told of progress count.
+pub fn perform(
+    searcher: &mut Searcher,
+    task: &Task,
+    subject: &Subject,
+    limits: &Options,
+    collector: Option<&Collector>,
+) -> Option<Record> {
+    let gatherer = Gatherer::new();
+    let both = collector.map(|collector| Both { gatherer: &gatherer, collector });
+    let options = Options {
+        collector: Some(match &both {
+            Some(both) => both,
+            None => &gatherer,
+        }),
+        interrupt: limits.interrupt,
+        progress: limits.progress,
+        ..task.options(subject)
+    };
+    let outcome = searcher.search(task.search, &options);
+    if matches!(outcome.stop, Some(Stop::Interrupt | Stop::Time)) {
+        return None;
+    }
+    drop(options);
+    let mut record = Record::new(subject.clone());
+    let mut places: Vec<Place> = Vec::new();
+    for found in outcome.violations {
+        let (fault, depth, steps) = (found.fault, found.depth, found.steps);
+        let violation = Violation { task: task.number, fault, depth, steps };
+        places.push(violation.place());
+        record.add(&violation);
+    }
+    let Some(Lossy::Bitstate { set, .. }) = outcome.lossy else { return None };
+    let done = Done {
+        arena: task.arena,
+        bits_set: set,
+        states: outcome.states,
+        transitions: outcome.transitions,
+        depth: outcome.depth,
+        violations: places,
+    };
+    record.tasks.insert(task.number, done);
+    record.reached = outcome.reached;
+    record.sketch = gatherer.sketch(task.number);
+    Some(record)
+}
