@@ -26,11 +26,14 @@ use crate::simplex::minimise;
 /// In how many searches states were seen.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Incidence {
-    /// Searches.
+    /// Searches that are alike: each sees a given state with the same
+    /// probability.
     pub tasks: u64,
-    /// Of a sample of the states, how many were seen by one search, by two, and
+    /// Of a sample of the states, how many were seen by one of them, by two, and
     /// so on; the last number counts those seen by more, too.
     pub seen_by: [u64; SEEN],
+    /// States of the sample that were only seen by other searches.
+    pub others: u64,
     /// The part of all states that were seen that is in the sample.
     pub share: f64,
 }
@@ -59,14 +62,14 @@ const SIGMAS: f64 = 2.0;
 type Chances = [f64; SEEN + 1];
 
 impl Incidence {
-    /// States of the sample.
+    /// States of the sample that those alike have seen.
     fn n(&self) -> f64 {
         self.seen_by.iter().sum::<u64>() as f64
     }
 
     /// How many different states were seen.
     pub fn distinct(&self) -> Amount {
-        let n = self.n();
+        let n = self.n() + self.others as f64;
         let estimate = n / self.share;
         // The spread of the largest fingerprint of a sample.
         let error = SIGMAS * ((1.0 - self.share).max(0.0) / n.max(1.0)).sqrt();
@@ -86,7 +89,11 @@ impl Incidence {
         // States seen once are few if nearly all were seen: then it is their
         // number that is uncertain.
         let missed = 1.0 - lower + self.spread();
-        Estimate::new(estimate.min(high), 1.0 - HIDDEN * missed, high + self.spread())
+        // What others have seen besides is part of what those alike have missed.
+        let all = (self.n() + self.others as f64) / self.n();
+        let [estimate, low, high] =
+            [estimate.min(high), 1.0 - HIDDEN * missed, high + self.spread()].map(|c| c * all);
+        Estimate::new(estimate, low, high)
     }
 
     /// How far the missed part is off because a sample is a sample: by as much
@@ -228,7 +235,7 @@ mod tests {
         let share = 4096.0 / (states as f64 * coverage);
         let mut seen_by = [0; SEEN];
         seen_by.iter_mut().zip(&sums[1..]).for_each(|(n, sum)| *n = (sum * share).round() as u64);
-        (Incidence { tasks, seen_by, share: share.min(1.0) }, coverage)
+        (Incidence { tasks, seen_by, others: 0, share: share.min(1.0) }, coverage)
     }
 
     #[test]
@@ -270,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_not_told() {
-        let incidence = |tasks, seen_by| Incidence { tasks, seen_by, share: 1.0 };
+        let incidence = |tasks, seen_by| Incidence { tasks, seen_by, others: 0, share: 1.0 };
         assert_eq!(incidence(1, [50, 0, 0, 0, 0, 0, 0, 0]).coverage(), None);
         assert_eq!(incidence(9, [0; SEEN]).coverage(), None);
         // Nothing in common: hardly anything was seen.
@@ -282,8 +289,19 @@ mod tests {
     }
 
     #[test]
+    fn what_others_saw_counts_as_seen() {
+        let (incidence, truth) = swarm(8, |x| 0.6 * x);
+        let alone = incidence.coverage().expect("enough searches");
+        let with = Incidence { others: 400, ..incidence };
+        let both = with.coverage().expect("enough searches");
+        assert!(both.coverage() > alone.coverage() && both.high() > alone.high());
+        assert!(alone.low() < truth && truth < alone.high());
+        assert!(with.distinct().estimate > incidence.distinct().estimate);
+    }
+
+    #[test]
     fn distinct_states_are_the_sample_or_more() {
-        let incidence = Incidence { tasks: 3, seen_by: [1000; SEEN], share: 0.01 };
+        let incidence = Incidence { tasks: 3, seen_by: [1000; SEEN], others: 0, share: 0.01 };
         let distinct = incidence.distinct();
         assert_eq!(distinct.estimate, 800_000.0);
         assert!(distinct.low < 790_000.0 && distinct.high > 810_000.0);

@@ -43,11 +43,15 @@ pub struct Figures {
 }
 
 impl Figures {
-    pub fn of(seen: &Seen) -> Figures {
+    /// A task that has ended at a violation has not seen what it could, so
+    /// that nothing is known of the coverage.
+    pub fn of(seen: &Seen, record: &Record) -> Figures {
+        let mut done = record.tasks.values().take(seen.tasks);
+        let cut = !record.subject.go_on && done.any(|task| !task.violations.is_empty());
         let distinct = seen.incidence.distinct();
         let distinct_states =
             Amount { estimate: distinct.estimate, low: distinct.low, high: Some(distinct.high) };
-        let coverage = seen.incidence.coverage();
+        let coverage = seen.incidence.coverage().filter(|_| !cut);
         let reachable = coverage.map(|c| Amount {
             estimate: distinct.estimate / c.coverage(),
             low: distinct.low / c.high(),
@@ -162,7 +166,7 @@ impl SwarmReport {
             counts.map(|(_, states)| *states)
         };
         let figures =
-            |seen: &Seen| Figures { exact_states: exact(seen.tasks), ..Figures::of(seen) };
+            |seen: &Seen| Figures { exact_states: exact(seen.tasks), ..Figures::of(seen, record) };
         let violations = violations(record, traces);
         let done = record.tasks.values();
         let states = done.clone().map(|d| d.states).sum();

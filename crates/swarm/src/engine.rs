@@ -204,16 +204,18 @@ pub fn perform(
         record.add(&violation);
     }
     let Some(Lossy::Bitstate { set, .. }) = outcome.lossy else { return None };
+    let alike = subject.settings.is_alike(task);
     let done = Done {
         arena: task.arena,
         bits_set: set,
         states: outcome.states,
         transitions: outcome.transitions,
         depth: outcome.depth,
+        alike,
         violations: places,
     };
     record.tasks.insert(task.number, done);
     record.reached = outcome.reached;
-    record.sketch = gatherer.sketch(task.number);
+    record.sketch = gatherer.sketch(task.number, alike);
     Some(record)
 }

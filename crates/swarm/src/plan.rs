@@ -100,6 +100,14 @@ impl Settings {
     }
 }
 
+impl Settings {
+    /// Whether a task is one of those that see any state equally often: depth
+    /// first, in a full arena, not bounded more than all are.
+    pub fn is_alike(&self, task: &Task) -> bool {
+        task.search == Discipline::Dfs && task.arena == self.arena && task.depth == self.depth
+    }
+}
+
 /// Three of four tasks search depth first.
 fn discipline(arena: u64, hashes: u32, dice: &mut Dice) -> Discipline {
     match dice.below(16) {

@@ -27,6 +27,8 @@ pub struct Done {
     pub states: u64,
     pub transitions: u64,
     pub depth: usize,
+    /// One of those by which reachable states are estimated.
+    pub alike: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub violations: Vec<Place>,
 }
@@ -214,11 +216,12 @@ mod tests {
             states: 2000,
             transitions: 5000,
             depth: 7,
+            alike: !number.is_multiple_of(3),
             violations: record.violations.iter().map(Violation::place).collect(),
         };
         record.tasks.insert(number, done);
         record.reached = (0..11).map(|_| dice.below(2) == 0).collect();
-        record.sketch = gatherer.sketch(number);
+        record.sketch = gatherer.sketch(number, !number.is_multiple_of(3));
         record
     }
 

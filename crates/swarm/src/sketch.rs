@@ -6,6 +6,10 @@
 //! that saw it; so of the states in the sample nothing is lost when sketches
 //! are merged, and whatever holds of the sample tells of all states.
 //!
+//! Of each state the first task is kept, and the first few of those that are
+//! alike: how many states there are is told by tasks that see a state equally
+//! often, which short walks and long searches do not.
+//!
 //! Invariant: fingerprints ascend; the tasks of each ascend.
 
 use check::{Collect, Fingerprint};
@@ -18,35 +22,39 @@ use std::sync::{Mutex, PoisonError};
 /// (one standard deviation), the part of them that has some property to 0.8
 /// points or better.
 pub const SAMPLE: usize = 4096;
-/// Tasks that are remembered of each state, those of the smallest numbers.
+/// Tasks of those alike that are remembered of each state, those of the smallest
+/// numbers.
 pub const WITNESSES: usize = 8;
 
 const NOBODY: u32 = u32::MAX;
 
-/// A state of the sample and the first tasks that saw it.
+/// A state of the sample, and who saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry {
     state: u64,
-    tasks: [u32; WITNESSES],
+    /// The first task of all.
+    first: u32,
+    /// The first of those alike.
+    alike: [u32; WITNESSES],
 }
 
 impl Entry {
-    fn tasks(&self) -> impl Iterator<Item = u32> + '_ {
-        self.tasks.iter().copied().take_while(|task| *task != NOBODY)
+    fn alike(&self) -> impl Iterator<Item = u32> + '_ {
+        self.alike.iter().copied().take_while(|task| *task != NOBODY)
     }
 
     /// The same state, seen by the tasks of both.
     fn with(&self, other: &Entry) -> Entry {
-        let mut tasks = [NOBODY; WITNESSES];
-        let (mut a, mut b) = (self.tasks().peekable(), other.tasks().peekable());
-        for place in &mut tasks {
+        let mut alike = [NOBODY; WITNESSES];
+        let (mut a, mut b) = (self.alike().peekable(), other.alike().peekable());
+        for place in &mut alike {
             let next = a.peek().into_iter().chain(b.peek()).min().copied();
             let Some(next) = next else { break };
             a.next_if_eq(&next);
             b.next_if_eq(&next);
             *place = next;
         }
-        Entry { state: self.state, tasks }
+        Entry { state: self.state, first: self.first.min(other.first), alike }
     }
 }
 
@@ -57,10 +65,11 @@ pub struct Sketch {
 
 impl Sketch {
     /// Of one task, from its smallest fingerprints.
-    fn of_task(task: u32, states: &[u64]) -> Sketch {
-        let mut tasks = [NOBODY; WITNESSES];
-        tasks[0] = task;
-        Sketch { entries: states.iter().map(|&state| Entry { state, tasks }).collect() }
+    fn of_task(task: u32, is_alike: bool, states: &[u64]) -> Sketch {
+        let mut alike = [NOBODY; WITNESSES];
+        alike[0] = if is_alike { task } else { NOBODY };
+        let entry = |&state: &u64| Entry { state, first: task, alike };
+        Sketch { entries: states.iter().map(entry).collect() }
     }
 
     /// Of the tasks of both.
@@ -95,10 +104,10 @@ impl Sketch {
         self.entries.is_empty()
     }
 
-    /// For each state of the sample the tasks that saw it, `WITNESSES` at most,
-    /// those of the smallest numbers.
-    pub fn tasks(&self) -> impl Iterator<Item = impl Iterator<Item = u32>> {
-        self.entries.iter().map(Entry::tasks)
+    /// For each state of the sample the first task that saw it, and the first of
+    /// those alike, `WITNESSES` at most.
+    pub fn tasks(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = u32>)> {
+        self.entries.iter().map(|entry| (entry.first, entry.alike()))
     }
 
     /// The part of all states that is in the sample: one if all are.
@@ -143,11 +152,12 @@ impl Gatherer {
         Gatherer { smallest: Mutex::new(smallest) }
     }
 
-    /// What was gathered, of the task of this number.
-    pub fn sketch(self, task: u32) -> Sketch {
+    /// What was gathered, of the task of this number, which may be one of those
+    /// alike.
+    pub fn sketch(self, task: u32, is_alike: bool) -> Sketch {
         let mut smallest = self.smallest.into_inner().unwrap_or_else(PoisonError::into_inner);
         smallest.shrink();
-        Sketch::of_task(task, &smallest.states)
+        Sketch::of_task(task, is_alike, &smallest.states)
     }
 }
 
@@ -171,35 +181,36 @@ impl Collect for Gatherer {
     }
 }
 
-/// In files: for each set of tasks the states that they saw, as hexadecimal
-/// numbers side by side.
+/// In files: for each first task and set of those alike the states that they
+/// saw, as hexadecimal numbers side by side.
 impl Serialize for Sketch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut sets: BTreeMap<Vec<u32>, String> = BTreeMap::new();
+        let mut sets: BTreeMap<(u32, Vec<u32>), String> = BTreeMap::new();
         for entry in &self.entries {
-            let states = sets.entry(entry.tasks().collect()).or_default();
+            let states = sets.entry((entry.first, entry.alike().collect())).or_default();
             states.push_str(&format!("{:016x}", entry.state));
         }
-        sets.into_iter().collect::<Vec<_>>().serialize(serializer)
+        let sets = sets.into_iter().map(|((first, alike), states)| (first, alike, states));
+        sets.collect::<Vec<_>>().serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Sketch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Sketch, D::Error> {
-        let sets = Vec::<(Vec<u32>, String)>::deserialize(deserializer)?;
+        let sets = Vec::<(u32, Vec<u32>, String)>::deserialize(deserializer)?;
         let mut entries = Vec::new();
-        for (set, states) in sets {
+        for (first, set, states) in sets {
             let ascends = set.is_sorted_by(|a, b| a < b) && !set.contains(&NOBODY);
-            let valid = ascends && !set.is_empty() && set.len() <= WITNESSES;
+            let valid = ascends && set.len() <= WITNESSES && set.iter().all(|n| *n >= first);
             if !valid || !states.is_ascii() || states.len() % 16 != 0 {
                 return Err(D::Error::custom("damaged sketch"));
             }
-            let mut tasks = [NOBODY; WITNESSES];
-            tasks[..set.len()].copy_from_slice(&set);
+            let mut alike = [NOBODY; WITNESSES];
+            alike[..set.len()].copy_from_slice(&set);
             for at in (0..states.len()).step_by(16) {
                 let state = u64::from_str_radix(&states[at..at + 16], 16);
                 let state = state.map_err(|_| D::Error::custom("damaged sketch"))?;
-                entries.push(Entry { state, tasks });
+                entries.push(Entry { state, first, alike });
             }
         }
         entries.sort_unstable_by_key(|entry| entry.state);
@@ -225,7 +236,7 @@ mod tests {
                 gatherer.collect(&[Fingerprint(Dice(state).roll(), 0)]);
             }
         }
-        gatherer.sketch(number)
+        gatherer.sketch(number, !number.is_multiple_of(5))
     }
 
     #[test]
@@ -245,7 +256,7 @@ mod tests {
         let forth = tasks.iter().fold(Sketch::default(), |all, task| all.merge(task));
         let back = tasks.iter().rev().fold(Sketch::default(), |all, task| all.merge(task));
         assert_eq!(forth, back);
-        assert!(forth.tasks().all(|t| t.take(WITNESSES).is_sorted()));
+        assert!(forth.tasks().all(|(first, alike)| first == 0 || alike.is_sorted()));
         assert_eq!(forth.merge(&tasks[3]), forth);
     }
 
@@ -264,12 +275,12 @@ mod tests {
         let text = serde_json::to_string(&sketch).expect("text");
         assert_eq!(serde_json::from_str::<Sketch>(&text).expect("the same"), sketch);
         for wrong in [
-            r#"[[[],"0000000000000001"]]"#,
-            r#"[[[2,1],"0000000000000001"]]"#,
-            r#"[[[1],"000000000000001"]]"#,
-            r#"[[[1],"00000000000000é"]]"#,
-            r#"[[[1],"000000000000000g"]]"#,
-            r#"[[[1],"00000000000000010000000000000001"]]"#,
+            r#"[[2,[1],"0000000000000001"]]"#,
+            r#"[[1,[2,1],"0000000000000001"]]"#,
+            r#"[[1,[1],"000000000000001"]]"#,
+            r#"[[1,[1],"00000000000000é"]]"#,
+            r#"[[1,[1],"000000000000000g"]]"#,
+            r#"[[1,[1],"00000000000000010000000000000001"]]"#,
         ] {
             assert!(serde_json::from_str::<Sketch>(wrong).is_err(), "{wrong}");
         }

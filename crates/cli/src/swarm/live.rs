@@ -60,7 +60,7 @@ impl<'a> Live<'a> {
             return Flow::Continue;
         }
         state.next = pulse.elapsed + if self.terminal { ON_TERMINAL } else { ELSEWHERE };
-        let figures = Figures::of(&seen(record, usize::MAX));
+        let figures = Figures::of(&seen(record, usize::MAX), record);
         let coverage = figures.coverage.as_ref();
         if let Some(coverage) = coverage {
             state.curve.push(coverage.interval.estimate);

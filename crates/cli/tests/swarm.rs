@@ -1,0 +1,222 @@
+//! Swarms: by tasks anywhere, in any order, with a kill in between, the result
+//! is the same.
+
+mod common;
+
+use common::{root, stderr, stdout, supertrace};
+use serde_json::Value;
+use std::path::PathBuf;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+const MODEL: &str = "models/promela/peterson_filter.pml";
+const BUG: &str = "models/promela/stop_and_wait_bug.pml";
+
+fn temp(name: &str) -> PathBuf {
+    let dir = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("swarm");
+    std::fs::create_dir_all(&dir).expect("a temporary directory");
+    dir.join(name)
+}
+
+fn path(name: &str) -> String {
+    temp(name).display().to_string()
+}
+
+fn json(args: &[&str]) -> (Value, i32) {
+    let output = supertrace(args);
+    let value = serde_json::from_str(&stdout(&output))
+        .unwrap_or_else(|e| panic!("{e}: {}{}", stdout(&output), stderr(&output)));
+    (value, output.status.code().expect("a code"))
+}
+
+/// The record that a swarm writes.
+fn record(args: &[&str], file: &str) -> Value {
+    let file = path(file);
+    let output = supertrace(&[args, &["--record", &file, "--quiet"]].concat());
+    assert!(output.status.success(), "{}", stderr(&output));
+    serde_json::from_str(&std::fs::read_to_string(file).expect("a record")).expect("JSON")
+}
+
+#[test]
+fn any_number_of_threads_and_any_partition_give_the_same() {
+    let swarm = ["swarm", MODEL, "--tasks", "12", "--arena", "2^14", "--seed", "3"];
+    let one = record(&[&swarm[..], &["--threads", "1"]].concat(), "one.json");
+    let two = record(&[&swarm[..], &["--threads", "2"]].concat(), "two.json");
+    assert_eq!(one, two);
+    assert_eq!(one["tasks"].as_object().expect("tasks").len(), 12);
+    let interpreted = [&swarm[..], &["--engine", "interpret"]].concat();
+    assert_eq!(record(&interpreted, "interpreted.json"), one);
+
+    let plan = ["swarm", "plan", MODEL, "--tasks", "12", "--arena", "2^14", "--seed", "3"];
+    let plan_file = path("plan.json");
+    // Without a portfolio a pilot search chooses one, the same every time.
+    std::fs::write(&plan_file, stdout(&supertrace(&plan))).expect("a writable file");
+    let mut files = Vec::new();
+    for number in (0..12).rev() {
+        let output = supertrace(&["swarm", "task", &plan_file, &number.to_string()]);
+        assert!(output.status.success(), "{}", stderr(&output));
+        files.push(path(&format!("task{number}.json")));
+        std::fs::write(files.last().expect("a file"), &output.stdout).expect("a writable file");
+    }
+    let again = supertrace(&["swarm", "task", &plan_file, "5"]);
+    let first = std::fs::read_to_string(path("task5.json")).expect("a record");
+    assert_eq!(stdout(&again), first, "a task is not the same every time");
+
+    let (left, right) = files.split_at(7);
+    let merge = |files: &[String], to: &str| {
+        let files: Vec<&str> = files.iter().map(String::as_str).collect();
+        record(&[&["swarm", "merge"][..], &files].concat(), to)
+    };
+    merge(left, "left.json");
+    merge(&[right, &left[..3]].concat(), "right.json");
+    assert_eq!(merge(&[path("right.json"), path("left.json")], "both.json"), one);
+}
+
+#[test]
+fn a_killed_swarm_goes_on_where_it_was() {
+    let dir = temp("journal");
+    let _ = std::fs::remove_dir_all(&dir);
+    let dir = dir.display().to_string();
+    let swarm = ["swarm", MODEL, "--tasks", "60", "--arena", "2^15", "--portfolio", "uniform"];
+    let whole = record(&swarm, "whole.json");
+    let resumed = [&swarm[..], &["--resume", &dir]].concat();
+    let mut child = Command::new(env!("CARGO_BIN_EXE_supertrace"))
+        .args(&resumed)
+        .current_dir(root())
+        .spawn()
+        .expect("the binary runs");
+    let log = PathBuf::from(&dir).join("log.jsonl");
+    let started = Instant::now();
+    let long = |len: u64| len > 100_000;
+    while !std::fs::metadata(&log).is_ok_and(|m| long(m.len())) {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing was written down");
+        if child.try_wait().is_ok_and(|status| status.is_some()) {
+            break;
+        }
+    }
+    child.kill().expect("a kill");
+    child.wait().expect("an end");
+    // Whatever was being written is not there.
+    let text = std::fs::read_to_string(&log).unwrap_or_default();
+    std::fs::write(&log, text + "{\"subject\":").expect("a writable file");
+    assert_eq!(record(&resumed, "resumed.json"), whole);
+    // All tasks are there, so that none is run again.
+    let (result, _) = json(&[&resumed[..], &["--json", "--time", "1ms"]].concat());
+    assert_eq!(result["tasks_done"], 60);
+    let other = supertrace(&[&resumed[..], &["--seed", "9"]].concat());
+    assert_eq!(other.status.code(), Some(2));
+    assert!(stderr(&other).contains("cannot be resumed"), "{}", stderr(&other));
+}
+
+#[test]
+fn violations_are_found_grouped_and_found_again() {
+    let (result, code) = json(&["swarm", BUG, "--json", "--tasks", "30", "--until", "all"]);
+    assert_eq!((result["verdict"].as_str(), code), (Some("violation"), 1));
+    let violation = &result["violations"][0];
+    assert_eq!(violation["kind"], "assertion");
+    assert!(violation["count"].as_u64().expect("a number") > 1);
+    assert!(result["first_violation_seconds"].as_f64().is_some());
+    assert_eq!(result["tasks_done"], 30);
+    let again = violation["reproduce"].as_str().expect("a command").to_string();
+    let again: Vec<&str> = again.split(' ').skip(1).collect();
+    let (alone, code) = json(&[&again[..], &["--json"]].concat());
+    assert_eq!((alone["tasks_done"].as_u64(), code), (Some(1), 1));
+    assert_eq!(alone["violations"][0]["task"], violation["task"]);
+
+    let trace = path("bug.json");
+    let output = supertrace(&["swarm", BUG, "--quiet", "--trace", &trace]);
+    assert_eq!(output.status.code(), Some(1));
+    let shown = supertrace(&["simulate", BUG, "--replay", &trace]);
+    assert!(stdout(&shown).contains("assertion"), "{}", stderr(&shown));
+}
+
+#[test]
+fn every_planted_bug_is_found() {
+    for entry in std::fs::read_dir(root().join("models/promela")).expect("models") {
+        let path = entry.expect("a file").path();
+        if path.is_dir() {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).expect("a model");
+        let wrong = text.starts_with("// expect: violation");
+        let file = path.display().to_string();
+        if wrong {
+            let output = supertrace(&["swarm", &file, "--tasks", "50", "--quiet"]);
+            assert_eq!(output.status.code(), Some(1), "{file}: {}", stderr(&output));
+        }
+    }
+}
+
+#[test]
+fn coverage_is_told_and_ends_a_swarm() {
+    let swarm = ["swarm", MODEL, "--json", "--collector", "exact", "--reduce", "none"];
+    let (result, code) = json(&[&swarm[..], &["--tasks", "40", "--arena", "2^17"]].concat());
+    assert_eq!((result["verdict"].as_str(), code), (Some("no-violation-found"), 0));
+    // The model has 51,596 states.
+    let exact = result["exact_states"].as_u64().expect("counted") as f64;
+    let distinct = &result["distinct_states"];
+    let number = |value: &Value| value.as_f64().expect("a number");
+    assert!(number(&distinct["low"]) <= exact && exact <= number(&distinct["high"]), "{distinct}");
+    let (truth, coverage) = (exact / 51_596.0, &result["coverage"]);
+    assert!(number(&coverage["low"]) <= truth && truth <= number(&coverage["high"]), "{coverage}");
+    assert!((number(&coverage["estimate"]) - truth).abs() < 0.05, "{coverage} {truth}");
+
+    let enough = ["--coverage", "90%", "--tasks", "100000", "--arena", "2^18"];
+    let (result, code) = json(&[&swarm[..], &enough].concat());
+    assert_eq!(code, 0);
+    assert!(result["tasks_done"].as_u64().expect("a number") < 100_000);
+    assert!(number(&result["coverage"]["low"]) >= 0.9, "{}", result["coverage"]);
+}
+
+#[test]
+fn json_fields_are_documented() {
+    let documented = std::fs::read_to_string(root().join("docs/json.md")).expect("docs");
+    let (result, _) = json(&["swarm", BUG, "--json", "--tasks", "3", "--collector", "exact"]);
+    let fields = result.as_object().expect("an object").keys();
+    let inner = ["violations", "curve", "sizes"].map(|list| &result[list][0]);
+    let inner = inner.into_iter().flat_map(|item| item.as_object().expect("an object").keys());
+    let options = result["options"].as_object().expect("options").keys();
+    for field in fields.chain(inner).chain(options) {
+        assert!(documented.contains(&format!("`{field}`")), "{field} is not documented");
+    }
+}
+
+#[test]
+fn bad_input_is_refused_with_a_reason() {
+    let plan = path("small_plan.json");
+    let made = supertrace(&["swarm", "plan", MODEL, "--tasks", "3", "--arena", "2^14"]);
+    std::fs::write(&plan, made.stdout).expect("a writable file");
+    let changed = path("changed.pml");
+    let text = std::fs::read_to_string(root().join(MODEL)).expect("a model");
+    std::fs::write(&changed, &text).expect("a writable file");
+    let changed_plan = path("changed_plan.json");
+    let made = supertrace(&["swarm", "plan", &changed, "--tasks", "3", "--arena", "2^14"]);
+    std::fs::write(&changed_plan, made.stdout).expect("a writable file");
+    std::fs::write(&changed, text + "\nbyte more;").expect("a writable file");
+    let model = root().join(MODEL).display().to_string();
+    let cases: &[(&[&str], &str)] = &[
+        (&["swarm"], "Usage"),
+        (&["swarm", "no_such_file.pml"], "cannot read"),
+        (&["swarm", MODEL, "--until", "soon"], "expected 'first', 'all' or a number"),
+        (&["swarm", MODEL, "--coverage", "200%"], "expected a percentage"),
+        (&["swarm", MODEL, "--arena", "2^40"], "does not fit"),
+        (&["swarm", MODEL, "--tasks", "0"], "0"),
+        (&["swarm", "task", &plan, "3"], "has no task 3"),
+        (&["swarm", "task", &model, "0"], "is no plan"),
+        (&["swarm", "task", &changed_plan, "0"], "is not what it was"),
+        (&["swarm", "merge", &plan], "is no record"),
+        (&["swarm", "merge"], "Usage"),
+    ];
+    for (args, reason) in cases {
+        let output = supertrace(args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(stderr(&output).contains(reason), "{args:?}: {}", stderr(&output));
+    }
+}
+
+#[test]
+fn a_swarm_without_time_says_so() {
+    let (result, code) = json(&["swarm", MODEL, "--json", "--time", "0ms", "--tasks", "9"]);
+    assert_eq!((result["verdict"].as_str(), code), (Some("incomplete"), 3));
+    assert_eq!(result["stopped_by"], "time");
+}
