@@ -8,12 +8,12 @@
 
 mod contenders;
 mod latency;
-mod machine;
-mod models;
+pub mod machine;
+pub mod models;
 mod options;
 mod ours;
 mod plot;
-mod process;
+pub mod process;
 mod raw;
 mod report;
 #[cfg(test)]
@@ -22,7 +22,12 @@ mod sections;
 mod spin;
 mod startup;
 mod summary;
-mod table;
+pub mod table;
+
+// For `cargo xtask lean`.
+pub use ours::build;
+pub use raw::lines;
+pub use summary::median;
 
 use contenders::{Contender, Graph};
 use models::Model;
@@ -108,7 +113,7 @@ pub fn main(args: &[String]) -> ExitCode {
 }
 
 fn bench(options: Options) -> Result<ExitCode, String> {
-    let supertrace = ours::build(&options)?;
+    let supertrace = ours::build(options.supertrace.as_deref())?;
     let scratch = process::Scratch::new()?;
     let results = measure(&options, &supertrace, &scratch.path)?;
     let report = report::Report::new(&results, &options);

@@ -2,7 +2,6 @@
 
 use super::contenders::Contender;
 use super::models::Model;
-use super::options::Options;
 use super::{Figures, Prepared, machine};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -14,8 +13,8 @@ const TINY: &str = "init { skip }\n";
 const BAD_USAGE: i32 = 2;
 
 /// The binary to measure: the one that was asked for, or a fresh build.
-pub fn build(options: &Options) -> Result<PathBuf, String> {
-    if let Some(path) = &options.supertrace {
+pub fn build(given: Option<&Path>) -> Result<PathBuf, String> {
+    if let Some(path) = given {
         return std::path::absolute(path).map_err(|e| e.to_string());
     }
     let cargo = std::env::var_os("CARGO").unwrap_or("cargo".into());
