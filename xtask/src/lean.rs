@@ -57,6 +57,8 @@ fn lean(options: Options) -> Result<(), String> {
         scratch: scratch.path.clone(),
         quick: options.quick,
     };
+    // Now, not in the end: the work goes on meanwhile.
+    let commit = machine::commit().filter(|_| options.supertrace.is_none());
     // What was measured before, if it is to be completed.
     let mut all = if options.write { report::recorded()? } else { json!({}) };
     for part in PARTS.iter().filter(|part| options.wants(part.name)) {
@@ -68,7 +70,7 @@ fn lean(options: Options) -> Result<(), String> {
             "processor": machine::processor(),
             "cores": machine::cores(),
             "load_before": load,
-            "commit": machine::commit().filter(|_| options.supertrace.is_none()),
+            "commit": commit,
             "runs": runs,
         });
         print!("{}", report::text(&part_sections(part, &all)));

@@ -53,13 +53,14 @@ pub fn runs(lab: &Lab) -> Result<Vec<Value>, String> {
 fn estimates(lab: &Lab, model: &Model, hashes: u32, bits: u32) -> Result<Value, String> {
     let flags = format!("--hashes {hashes} --arena 2^{bits} --seed {SEED}");
     let several = lab.run("estimate", model, &format!("{flags} --sizes 6"))?;
-    let last = several.report["runs"].as_array().and_then(|runs| runs.last());
-    let reached = last.map_or(f64::NAN, |run| number(run, "states"));
+    let runs = several.report["runs"].as_array().into_iter().flatten();
+    let reached: Vec<f64> = runs.map(|run| number(run, "states")).collect();
+    let last = reached.last().copied().unwrap_or(f64::NAN);
     let single = lab.check(model, &format!("--store bitstate --layout scattered {flags}"))?;
     let all = model.states.unwrap_or(0) as f64;
     let of_several = SEVERAL.map(|method| {
         let estimate = several.report[method]["Ok"]["estimate"].as_f64();
-        json!({ "method": method, "estimate": estimate, "truth": reached / all })
+        json!({ "method": method, "estimate": estimate, "truth": last / all })
     });
     let of_single = SINGLE.map(|method| {
         let estimate = single.report["estimates"][method]["estimate"].as_f64();
@@ -68,7 +69,7 @@ fn estimates(lab: &Lab, model: &Model, hashes: u32, bits: u32) -> Result<Value, 
     let estimates: Vec<Value> = of_several.into_iter().chain(of_single).collect();
     let setting = json!({
         "hashes": hashes, "log_bits": bits, "estimates": estimates,
-        "estimate_command": several.command,
+        "estimate_command": several.command, "estimate_states": reached,
     });
     Ok(with(single.record(model), setting))
 }
