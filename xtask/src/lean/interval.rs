@@ -1,6 +1,6 @@
 //! How often the interval around the headline coverage contains the truth.
 
-use super::estimate::MODELS;
+use super::estimate::models;
 use super::lab::{Lab, models_of, number, percent, seen, with};
 use crate::bench::median;
 use crate::bench::models::Model;
@@ -33,7 +33,7 @@ fn flags(seed: u64, states: u64) -> String {
 
 pub fn runs(lab: &Lab) -> Result<Vec<Value>, String> {
     let mut records = Vec::new();
-    for model in lab.models(if lab.quick { &MODELS[10..12] } else { &MODELS }) {
+    for model in models(lab) {
         eprintln!("  {}", model.name);
         for seed in 1..=SEEDS {
             records.push(record(lab, &model, seed)?);

@@ -93,9 +93,9 @@ pub fn seen(record: &Value) -> f64 {
 }
 
 /// The models of records, each once, in order.
-pub fn models_of(records: &[Value]) -> Vec<&str> {
+pub fn models_of<'a>(records: impl IntoIterator<Item = &'a Value>) -> Vec<&'a str> {
     let mut names: Vec<&str> = Vec::new();
-    for name in records.iter().filter_map(|r| r["model"].as_str()) {
+    for name in records.into_iter().filter_map(|r| r["model"].as_str()) {
         if !names.contains(&name) {
             names.push(name);
         }
