@@ -107,7 +107,8 @@ fn points(value: f64) -> String {
 pub fn sections(records: &[Value]) -> Vec<Section> {
     let (puzzles, protocols): (Vec<&Value>, Vec<&Value>) =
         records.iter().partition(|r| r["model"].as_str().is_some_and(|m| PUZZLES.contains(&m)));
-    let kinds = [("protocols and locks", protocols), ("puzzles", puzzles)];
+    let all = records.iter().collect();
+    let kinds = [("all models", all), ("protocols and locks", protocols), ("puzzles", puzzles)];
     let kinds = kinds.into_iter().filter(|(_, records)| !records.is_empty());
     let each = kinds.map(|(kind, records)| by_method(kind, &records));
     each.chain([by_model(records)]).collect()
