@@ -2,6 +2,7 @@
 
 mod bench;
 mod fuzz;
+mod lean;
 
 use std::process::ExitCode;
 
@@ -10,9 +11,11 @@ fn main() -> ExitCode {
     match args.split_first() {
         Some((task, rest)) if task == "bench" => bench::main(rest),
         Some((task, rest)) if task == "fuzz" => fuzz::main(rest),
+        Some((task, rest)) if task == "lean" => lean::main(rest),
         _ => {
             eprintln!("usage: cargo xtask bench [OPTION...]    ('bench --help' lists them)");
             eprintln!("       cargo xtask bench latency [--json FILE]");
+            eprintln!("       cargo xtask lean [OPTION...]     ('lean --help' lists them)");
             eprintln!("       cargo xtask fuzz [--seconds N] [--seed N] [--models N] [--out DIR]");
             ExitCode::from(2)
         }

@@ -151,9 +151,10 @@ pub struct CheckArgs {
     #[arg(long, value_name = "P", default_value_t = 1.0, value_parser = crate::units::probability)]
     pub store_probability: f64,
 
-    /// Order in which the successors of a state are followed
-    #[arg(long, value_enum, default_value = "forward")]
-    pub order: Turns,
+    /// Order in which the successors of a state are followed [default: forward, or reverse with
+    /// --pod, which then finds more]
+    #[arg(long, value_enum)]
+    pub order: Option<Turns>,
 
     /// Keep states folded together: a fraction of the memory, at some cost of time
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
@@ -411,6 +412,13 @@ pub enum Turns {
     Reverse,
     /// By --seed
     Random,
+}
+
+impl CheckArgs {
+    /// The order that was asked for, or the one that suits the search.
+    pub fn turns(&self) -> Turns {
+        self.order.unwrap_or(if self.pod > 0 { Turns::Reverse } else { Turns::Forward })
+    }
 }
 
 impl Turns {

@@ -141,7 +141,7 @@ fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> 
         precision: args.pod,
         collector: None,
         store_probability: args.store_probability,
-        turns: match args.order {
+        turns: match args.turns() {
             args::Turns::Forward => check::Turns::Forward,
             args::Turns::Reverse => check::Turns::Reverse,
             args::Turns::Random => check::Turns::Random,
@@ -290,7 +290,7 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
         ("pod", json!(args.pod)),
         ("runs", json!(args.runs)),
         ("store_probability", json!(args.store_probability)),
-        ("order", json!(args.order.name())),
+        ("order", json!(args.turns().name())),
         ("threads", json!(threads(args))),
         ("compress", json!(args.compress.name())),
         ("depth", json!(args.depth)),

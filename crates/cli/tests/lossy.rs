@@ -3,7 +3,7 @@
 
 mod common;
 
-use check::{Layout, Options, Storage, Verdict};
+use check::{Layout, Options, Storage, Turns, Verdict};
 use common::{Engine, Expect, FULL, load, models, search_with};
 
 /// Models that take long enough to lose something.
@@ -23,7 +23,8 @@ fn storages() -> Vec<Storage> {
 
 #[test]
 fn no_state_is_counted_twice_and_precision_wins_some_back() {
-    let mut seen = [0; 4];
+    // By order and precision.
+    let mut seen = [[0; 4]; 3];
     for path in models() {
         let text = std::fs::read_to_string(&path).expect("a readable model");
         let Some((states, _)) = Expect::read(&text).and_then(|e| e.counts) else { continue };
@@ -32,23 +33,30 @@ fn no_state_is_counted_twice_and_precision_wins_some_back() {
         }
         let system = load(&path);
         for (storage, seed) in storages().into_iter().zip(1..) {
-            for precision in 0..4 {
+            for (i, precision) in (0..12).map(|i| (i / 4, i % 4)) {
+                let turns = [Turns::Forward, Turns::Reverse, Turns::Random][i];
                 let options = Options {
                     storage,
                     seed,
-                    precision,
+                    turns,
+                    precision: precision as u32,
                     threads: 1,
                     ignore: FULL.to_vec(),
                     ..Options::default()
                 };
                 let outcome = search_with(&system, Engine::Jit, &options);
-                let name = format!("{} {storage:?} precision {precision}", path.display());
+                let path = path.display();
+                let name = format!("{path} {storage:?} {turns:?} precision {precision}");
                 assert_eq!(outcome.verdict, Verdict::NoViolationFound, "{name}");
                 assert!(outcome.states <= states, "{name}: {} of {states}", outcome.states);
-                seen[precision as usize] += outcome.states;
+                seen[i][precision] += outcome.states;
             }
         }
     }
-    assert!(seen[0] > 0, "no model is large enough");
-    assert!(seen[0] * 101 < seen[1] * 100 && seen[1] <= seen[2] + seen[2] / 1000, "{seen:?}");
+    assert!(seen[0][0] > 0, "no model is large enough");
+    for [none, one, two, _] in seen {
+        assert!(none * 101 < one * 100 && one <= two + two / 1000, "{seen:?}");
+    }
+    // What a state's search ends with is what others have not seen.
+    assert!(seen[0][1] * 101 < seen[1][1] * 100, "{seen:?}");
 }

@@ -76,9 +76,10 @@ impl Missed {
                 bitstate(run, layout, line_like)
             }
             Lossy::Compact { slots, signature, stored, dropped } => {
-                let probing = Probing::Uniform;
-                let table = Table { slots, signature_bits: signature, stored, probing };
-                compact(table, dropped, line_like)
+                // One of them stands for a free slot.
+                let signatures = f64::from(signature).exp2() - 1.0;
+                let table = Table { slots, signatures, stored, probing: Probing::Uniform };
+                compact(table, signature, dropped, line_like)
             }
         };
         // A search that was stopped has missed more than its store has lost.
@@ -125,7 +126,7 @@ fn bitstate(run: Run, layout: Layout, line_like: bool) -> Missed {
     }
 }
 
-fn compact(table: Table, dropped: u64, line_like: bool) -> Missed {
+fn compact(table: Table, signature_bits: u32, dropped: u64, line_like: bool) -> Missed {
     let estimates = BTreeMap::from([("signatures", table.coverage().map(Interval::from))]);
     let coverage = if dropped > 0 {
         // Nobody knows how often the same state was dropped.
@@ -133,7 +134,7 @@ fn compact(table: Table, dropped: u64, line_like: bool) -> Missed {
     } else {
         headline(&estimates, "signatures", "it is the one for hash compaction", line_like)
     };
-    let bits = table.slots as f64 * f64::from(table.signature_bits);
+    let bits = table.slots as f64 * f64::from(signature_bits);
     Missed {
         coverage,
         estimates,
@@ -191,8 +192,10 @@ mod tests {
     #[test]
     fn dropped_states_leave_no_estimate() {
         let probing = Probing::Uniform;
-        let table = Table { slots: 1000, signature_bits: 16, stored: 500, probing };
-        assert!(compact(table, 0, false).coverage.is_some_and(|c| c.interval.estimate > 0.99));
-        assert_eq!(compact(Table { stored: 1000, ..table }, 7, false).coverage, None);
+        let table = Table { slots: 1000, signatures: 65_535.0, stored: 500, probing };
+        let some = compact(table, 16, 0, false);
+        assert!(some.coverage.is_some_and(|c| c.interval.estimate > 0.99));
+        assert_eq!(some.hash_factor, 32.0);
+        assert_eq!(compact(Table { stored: 1000, ..table }, 16, 7, false).coverage, None);
     }
 }

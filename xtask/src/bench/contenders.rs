@@ -15,6 +15,13 @@ pub const OURS: &str = "ours";
 pub const OURS_ALL: &str = "ours-all";
 pub const OURS_COMPRESS: &str = "ours-compress";
 pub const OURS_DEFAULT: &str = "ours-default";
+pub const SPIN_BITSTATE: &str = "spin-bitstate";
+pub const OURS_BITSTATE: &str = "ours-bitstate";
+pub const OURS_BITSTATE_ALL: &str = "ours-bitstate-all";
+
+/// Three bits of 2^30 for each state.
+const OURS_ARENA: &str = "--reduce none --store bitstate --hashes 3 --arena 128MiB";
+const SPIN_ARENA: &str = "-k3 -w30";
 
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tool {
@@ -31,6 +38,8 @@ pub enum Graph {
     SpinReduced,
     /// What our `--reduce default` leaves.
     OursReduced,
+    /// All interleavings, but some states are missed, each tool's own.
+    Sampled,
 }
 
 #[derive(Clone, Debug)]
@@ -89,7 +98,7 @@ fn supertrace(
 
 /// All contenders, in the order of their turns, on a machine of `cores` cores.
 pub fn all(cores: usize) -> Vec<Contender> {
-    use Graph::{Full, OursReduced, SpinReduced};
+    use Graph::{Full, OursReduced, Sampled, SpinReduced};
     vec![
         spin(SPIN, "Spin, same graph", Full, "-o1 -o2 -o3 -a", "-DNOREDUCE"),
         supertrace(OURS, "ours, one thread", Full, "--reduce none --threads 1"),
@@ -106,6 +115,28 @@ pub fn all(cores: usize) -> Vec<Contender> {
             "ours, compressed, one thread",
             Full,
             "--reduce none --threads 1 --compress on",
+        ),
+        Contender {
+            search: words(&format!("-A -E {SPIN_ARENA}")),
+            ..spin(
+                SPIN_BITSTATE,
+                "Spin with bitstate hashing",
+                Sampled,
+                "-o1 -o2 -o3 -a",
+                "-DNOREDUCE -DBITSTATE",
+            )
+        },
+        supertrace(
+            OURS_BITSTATE,
+            "ours, bitstate, one thread",
+            Sampled,
+            format!("{OURS_ARENA} --threads 1"),
+        ),
+        supertrace(
+            OURS_BITSTATE_ALL,
+            "ours, bitstate, all cores",
+            Sampled,
+            format!("{OURS_ARENA} --threads {cores}"),
         ),
         spin(SPIN_POR, "Spin with partial-order reduction", SpinReduced, "-a", ""),
         supertrace(OURS_DEFAULT, "ours by default", OursReduced, "--reduce default"),
@@ -166,7 +197,7 @@ impl Contender {
             Tool::Spin => vec![
                 format!("spin {} MODEL", self.generate.join(" ")),
                 format!("gcc {} -o pan pan.c", self.compile.join(" ")),
-                format!("./pan {} -mN -wN", self.search.join(" ")),
+                format!("./pan {} {}", self.search.join(" "), spin::sizes_shown(self)),
             ],
             Tool::Supertrace => vec![format!("supertrace check MODEL {}", self.search.join(" "))],
         }
@@ -198,5 +229,7 @@ mod tests {
             "gcc -O3 -DSAFETY -DNOREDUCE -DCOLLAPSE -DNOFAIR -DVECTORSZ=2048 -DMEMLIM=8000 \
              -o pan pan.c"
         );
+        assert_eq!(shown(SPIN_COLLAPSE)[2], "./pan -A -E -mN -wN");
+        assert_eq!(shown(SPIN_BITSTATE)[2], "./pan -A -E -k3 -w30 -mN");
     }
 }

@@ -113,6 +113,12 @@ pub fn select(options: &Options, scratch: &Path) -> Result<(Vec<Model>, Vec<Stri
     Ok((models, skipped))
 }
 
+/// A model of the list, if it is there.
+pub fn find(name: &str, corpus: &Path, scratch: &Path) -> Result<Model, String> {
+    let listed = LIST.iter().find(|l| l.name == name);
+    listed.ok_or(format!("'{name}' is not in the list"))?.locate(corpus, scratch)
+}
+
 impl Listed {
     fn locate(&self, corpus: &Path, scratch: &Path) -> Result<Model, String> {
         let file = format!("{}.pml", self.name);

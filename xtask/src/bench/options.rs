@@ -13,7 +13,8 @@ access to memory costs on this machine.
 
   --models NAME...   these models of the list, or files, and no small models
   --only NAME...     these contenders: spin, spin-por, spin-collapse, ours, ours-all,
-                     ours-compress, ours-default
+                     ours-compress, ours-default, spin-bitstate, ours-bitstate,
+                     ours-bitstate-all
   --quick            only five models of middle size, and a few small ones
   --startup          only the small models
   --repeat N         runs of each contender on each model (3)

@@ -33,7 +33,7 @@ pub fn json(results: &Results, options: &Options) -> String {
 
 /// An object with one line for each member, and for each element of a member
 /// that is an array.
-fn lines(report: &Value) -> String {
+pub fn lines(report: &Value) -> String {
     let members = report.as_object().into_iter().flatten().map(|(key, value)| {
         let shown = match value.as_array() {
             Some(elements) if !elements.is_empty() => {

@@ -114,9 +114,10 @@ fn rules(options: &Options) -> [String; 4] {
              compiled once.",
             options.repeat
         ),
-        "Every search is complete and reports no error (`-A -E`, `--ignore assert,deadlock`). \
-         Contenders of the same graph count the same states and transitions, and those that the \
-         list of models gives; else the bench fails."
+        "Every search comes to its end and reports no error (`-A -E`, `--ignore \
+         assert,deadlock`). Contenders of the same graph count the same states and transitions, \
+         and those that the list of models gives; else the bench fails. Bitstate misses states, \
+         so there counts may differ."
             .into(),
         "States per second are the states divided by the wall clock of the whole process, `pan` \
          or `supertrace`, starting included; ours includes reading and compiling the model. Time \

@@ -20,7 +20,11 @@ pub fn measured(name: &str, wall: impl Fn(&Contender) -> f64) -> Measured {
 
 fn series(wall_seconds: f64, contender: Contender) -> Series {
     let spin = contender.tool == Tool::Spin;
-    let states = if contender.graph == Graph::Full { 2_000_000 } else { 1_000_000 };
+    let states = match contender.graph {
+        Graph::Full => 2_000_000,
+        Graph::Sampled => 1_900_000,
+        Graph::SpinReduced | Graph::OursReduced => 1_000_000,
+    };
     let figures = Figures {
         states,
         transitions: 3 * states,

@@ -3,7 +3,8 @@
 //! In every ratio, more than 1 means that ours is the better.
 
 use super::contenders::{
-    Graph, OURS, OURS_ALL, OURS_COMPRESS, OURS_DEFAULT, SPIN, SPIN_COLLAPSE, SPIN_POR, Tool,
+    Graph, OURS, OURS_ALL, OURS_BITSTATE, OURS_BITSTATE_ALL, OURS_COMPRESS, OURS_DEFAULT, SPIN,
+    SPIN_BITSTATE, SPIN_COLLAPSE, SPIN_POR, Tool,
 };
 use super::startup::{LIMIT_SECONDS, Small};
 use super::summary::{Pair, Ratios, Side, median};
@@ -15,7 +16,7 @@ const LARGE: f64 = 1e6;
 
 /// Those parts for which there are measurements.
 pub fn all(results: &Results) -> Vec<Section> {
-    let parts = [same_graph, all_cores, compression, verdict, small_models, memory, list];
+    let parts = [same_graph, all_cores, compression, bitstate, verdict, small_models, memory, list];
     parts.iter().filter_map(|part| part(results)).filter(|s| !s.table.rows.is_empty()).collect()
 }
 
@@ -149,6 +150,60 @@ fn compression(results: &Results) -> Option<Section> {
     ];
     let title = format!("Compression, one thread: `{OURS_COMPRESS}` and `{SPIN_COLLAPSE}`");
     Some(Section { title, points, table })
+}
+
+fn bitstate(results: &Results) -> Option<Section> {
+    let pairs = results.pairs(SPIN_BITSTATE, OURS_BITSTATE);
+    let mut table = Table::new([
+        "model",
+        "states",
+        "Spin sees",
+        "ours sees",
+        "Spin states/s",
+        "our states/s",
+        "ratio",
+        "all cores, states/s",
+        "speed-up",
+    ]);
+    for pair in &pairs {
+        let all = full_side(pair.measured).map(|side| side.states);
+        let all = pair.measured.model.states.map(|states| states as f64).or(all);
+        let share =
+            |side: &Side| or_unknown(all, |all| format!("{:.3} %", 100.0 * side.states / all));
+        let cores = pair.measured.side(OURS_BITSTATE_ALL);
+        table.push([
+            name(pair),
+            or_unknown(all, |all| thousands(all as u64)),
+            share(&pair.theirs),
+            share(&pair.ours),
+            per_second(pair.theirs.states_per_second()),
+            per_second(pair.ours.states_per_second()),
+            ratio(pair.ours.states_per_second() / pair.theirs.states_per_second()),
+            or_unknown(cores, |side| per_second(side.states_per_second())),
+            or_unknown(cores, |side| {
+                ratio(side.states_per_second() / pair.ours.states_per_second())
+            }),
+        ]);
+    }
+    // Which states are missed, and so how many, is each tool's own.
+    let speed = |pairs: &[Pair]| {
+        Ratios::new(pairs, |side: &Side| Some(1.0 / side.states_per_second())).describe()
+    };
+    let mut cores = results.pairs(OURS_BITSTATE, OURS_BITSTATE_ALL);
+    cores.retain(|pair| pair.ours.states > LARGE);
+    let points = vec![
+        format!("States per second of ours divided by Spin's: {}.", speed(&pairs)),
+        format!(
+            "Speed-up by all cores on models of more than a million states: {}.",
+            speed(&cores)
+        ),
+        "Three bits of 2^30 for each state. 'Sees' is the share of all states.".into(),
+    ];
+    Some(Section {
+        title: format!("Bitstate: `{OURS_BITSTATE}` and `{SPIN_BITSTATE}`"),
+        points,
+        table,
+    })
 }
 
 fn verdict(results: &Results) -> Option<Section> {
@@ -330,6 +385,14 @@ mod tests {
     }
 
     #[test]
+    fn bitstate_compares_states_per_second_and_says_what_was_seen() {
+        let section = bitstate(&sample::results()).unwrap();
+        let row = section.table.rows[0].join(" ");
+        let expected = "fast 2,000,000 95.000 % 95.000 % 475,000 1,900,000 4.00 1,900,000 1.00";
+        assert_eq!(row, expected);
+    }
+
+    #[test]
     fn time_to_verdict_includes_generation_and_compilation() {
         let section = verdict(&sample::results()).unwrap();
         assert_eq!(section.table.rows[0].last().map(String::as_str), Some("7.00"));
@@ -342,7 +405,7 @@ mod tests {
         results.measured.truncate(1);
         let titles: Vec<String> = all(&results).into_iter().map(|s| s.title).collect();
         assert!(!titles.iter().any(|t| t.starts_with("Compression")), "{titles:?}");
-        assert_eq!(titles.len(), 5);
+        assert_eq!(titles.len(), 6);
     }
 
     #[test]

@@ -37,6 +37,11 @@ pub fn prepare(
         steps: steps.clone(),
         read: figures,
     };
+    // A table that the contender has itself is not to be had twice.
+    let own = has_table(contender);
+    let sized = |sizes: Vec<String>| {
+        sized(sizes.into_iter().filter(|size| !(own && size.starts_with("-w"))).collect())
+    };
     if let Some(sizes) = &options.pan {
         return Ok(sized(sizes.split_whitespace().map(String::from).collect()));
     }
@@ -47,6 +52,16 @@ pub fn prepare(
         format!("-m{}", depth_limit(figures.depth)),
         format!("-w{}", table_bits(figures.states)),
     ]))
+}
+
+/// Whether the size of the table is one of the contender's flags.
+fn has_table(contender: &Contender) -> bool {
+    contender.search.iter().any(|flag| flag.starts_with("-w"))
+}
+
+/// The sizes that are chosen for each model, for the reader of the report.
+pub fn sizes_shown(contender: &Contender) -> &'static str {
+    if has_table(contender) { "-mN" } else { "-mN -wN" }
 }
 
 /// Generates and compiles a verifier in `dir`.

@@ -41,12 +41,13 @@ pub enum Probing {
 }
 
 /// The counts that a finished search with hash compaction leaves.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Table {
     /// Slots of the table: T.
     pub slots: u64,
-    /// Bits of a signature, without those that determine the slot: b.
-    pub signature_bits: u32,
+    /// How many different signatures there are: 2^b for b bits, without those
+    /// that determine the slot; one less if one of them says that a slot is free.
+    pub signatures: f64,
     /// States stored: N'.
     pub stored: u64,
     /// How the table finds a slot.
@@ -109,8 +110,8 @@ impl Table {
     }
 
     fn signatures(&self) -> f64 {
-        // More bits make no difference, but infinitely many signatures would.
-        f64::from(self.signature_bits.min(512)).exp2()
+        // More make no difference, but infinitely many would.
+        self.signatures.clamp(1.0, 1e150)
     }
 }
 
@@ -125,8 +126,8 @@ pub fn capacity_coverage(states: f64, bits: u64, slot_bits: u32) -> f64 {
 mod tests {
     use super::*;
 
-    fn table(slots: u64, signature_bits: u32, stored: u64, probing: Probing) -> Table {
-        Table { slots, signature_bits, stored, probing }
+    fn table(slots: u64, bits: u32, stored: u64, probing: Probing) -> Table {
+        Table { slots, signatures: f64::from(bits).exp2(), stored, probing }
     }
 
     fn close(a: f64, b: f64, tolerance: f64) {
@@ -149,7 +150,7 @@ mod tests {
 
     /// Stores random states in a table and counts the omitted ones.
     fn simulate(table: Table, random: &mut u64) -> u32 {
-        let (slots, mask) = (table.slots as usize, (1u64 << table.signature_bits) - 1);
+        let (slots, mask) = (table.slots as usize, table.signatures as u64 - 1);
         let (mut rows, mut stored, mut omitted) = (vec![None; slots], 0, 0);
         while stored < table.stored {
             *random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);

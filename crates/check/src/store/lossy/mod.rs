@@ -11,6 +11,8 @@
 
 mod bitstate;
 mod compact;
+#[cfg(test)]
+mod real;
 mod slab;
 #[cfg(test)]
 mod tests;
