@@ -27,13 +27,14 @@ pub mod table;
 // For `cargo xtask lean`.
 pub use ours::build;
 pub use raw::lines;
-pub use summary::median;
 
 use contenders::{Contender, Graph};
 use models::Model;
 use options::Options;
+pub use spin::{errors as pan_errors, obstacle as pan_obstacle, states as pan_states};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+pub use summary::median;
 
 /// A contender that is ready to search a model.
 #[derive(Clone)]

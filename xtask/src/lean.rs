@@ -1,10 +1,11 @@
-//! `cargo xtask lean`: what searches with lossy stores see and what they say of
-//! it, next to the papers' figures.
+//! `cargo xtask lean`: what searches with lossy stores and swarms see and what
+//! they say of it, next to the papers' figures.
 //!
 //! A part makes runs and keeps what matters of each as one record; its tables
 //! are a function of the records. So docs/lean.json has all there is to know,
 //! and one part can be measured anew while the others stay.
 
+mod curves;
 mod dtp;
 mod estimate;
 mod interval;
@@ -13,6 +14,8 @@ mod options;
 mod paper;
 mod pod;
 mod report;
+mod snark;
+mod throughput;
 
 use crate::bench::table::Section;
 use crate::bench::{self, machine, process};
@@ -28,11 +31,14 @@ struct Part {
     sections: fn(&[Value]) -> Vec<Section>,
 }
 
-const PARTS: [Part; 4] = [
+const PARTS: [Part; 7] = [
     Part { name: "pod", runs: pod::runs, sections: pod::sections },
     Part { name: "estimate", runs: estimate::runs, sections: estimate::sections },
     Part { name: "interval", runs: interval::runs, sections: interval::sections },
     Part { name: "dtp", runs: dtp::runs, sections: dtp::sections },
+    Part { name: "snark", runs: snark::runs, sections: snark::sections },
+    Part { name: "curves", runs: curves::runs, sections: curves::sections },
+    Part { name: "throughput", runs: throughput::runs, sections: throughput::sections },
 ];
 
 pub fn main(args: &[String]) -> ExitCode {

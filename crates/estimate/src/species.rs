@@ -11,6 +11,9 @@
 //!   the coverage is low, too low if few of the states were seen.
 //! - A normal distribution of the logarithms of the odds lies between.
 //!
+//! If there are other searches, of another kind, the part of their states that
+//! those alike have seen, too, is one more (Lincoln's and Petersen's estimate).
+//!
 //! Assumption that fails: searches are not independent given the state, as all
 //! begin at the same one and what lies behind a state that was missed is missed
 //! too. So states that are far away are found less often than either model has
@@ -32,7 +35,9 @@ pub struct Incidence {
     /// Of a sample of the states, how many were seen by one of them, by two, and
     /// so on; the last number counts those seen by more, too.
     pub seen_by: [u64; SEEN],
-    /// States of the sample that were only seen by other searches.
+    /// States of the sample that were seen by other searches, too, and only by
+    /// them.
+    pub both: u64,
     pub others: u64,
     /// The part of all states that were seen that is in the sample.
     pub share: f64,
@@ -51,7 +56,9 @@ pub struct Amount {
 
 /// The lower end of the interval allows for so many states missed for each that
 /// the models think was missed.
-const HIDDEN: f64 = 2.0;
+const HIDDEN: f64 = 2.5;
+/// The part of all states that a search and the next may both be blind to.
+const BLIND: f64 = 0.02;
 /// Above this coverage both models are nearly right, and the lower one is better.
 const CLOSE: f64 = 0.8;
 /// Standard deviations on both sides.
@@ -84,16 +91,26 @@ impl Incidence {
         }
         let (beta, logit) = (self.beta()?, self.logit()?);
         let lower = beta.min(logit);
-        let estimate = if lower > CLOSE { lower } else { (beta + logit) / 2.0 };
-        let high = self.chao();
+        let middle = if lower > CLOSE { lower } else { (beta + logit) / 2.0 };
+        let high = self.of_all(self.chao(), false);
+        let estimate = self.of_all(middle, true).min(high);
+        // Of what other searches have seen, those alike have seen this part.
+        let shared = (self.both as f64 + 1.0) / ((self.both + self.others) as f64 + 1.0);
         // States seen once are few if nearly all were seen: then it is their
-        // number that is uncertain.
-        let missed = 1.0 - lower + self.spread();
-        // What others have seen besides is part of what those alike have missed.
-        let all = (self.n() + self.others as f64) / self.n();
-        let [estimate, low, high] =
-            [estimate.min(high), 1.0 - HIDDEN * missed, high + self.spread()].map(|c| c * all);
-        Estimate::new(estimate, low, high)
+        // number that is uncertain, and what few searches have in common.
+        let missed = 1.0 - lower.min(shared) + self.spread() + BLIND / self.tasks as f64;
+        Estimate::new(estimate, 1.0 - HIDDEN * missed, high + self.spread())
+    }
+
+    /// The coverage of all searches together, from that of those alike. What
+    /// others have found besides is part of what those alike have missed; if
+    /// `shared`, they have found no larger part of it than of the rest.
+    fn of_all(&self, alike: f64, shared: bool) -> f64 {
+        let (n, both, others) = (self.n(), self.both as f64, self.others as f64);
+        let missed = n * (1.0 / alike.max(1e-9) - 1.0);
+        let beyond = if shared { others * (n - both).max(0.0) / both.max(1.0) } else { 0.0 };
+        let unseen = (missed - others).max(beyond);
+        (n + others) / (n + others + unseen)
     }
 
     /// How far the missed part is off because a sample is a sample: by as much
@@ -235,7 +252,7 @@ mod tests {
         let share = 4096.0 / (states as f64 * coverage);
         let mut seen_by = [0; SEEN];
         seen_by.iter_mut().zip(&sums[1..]).for_each(|(n, sum)| *n = (sum * share).round() as u64);
-        (Incidence { tasks, seen_by, others: 0, share: share.min(1.0) }, coverage)
+        (Incidence { tasks, seen_by, both: 0, others: 0, share: share.min(1.0) }, coverage)
     }
 
     #[test]
@@ -277,7 +294,8 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_not_told() {
-        let incidence = |tasks, seen_by| Incidence { tasks, seen_by, others: 0, share: 1.0 };
+        let incidence =
+            |tasks, seen_by| Incidence { tasks, seen_by, both: 0, others: 0, share: 1.0 };
         assert_eq!(incidence(1, [50, 0, 0, 0, 0, 0, 0, 0]).coverage(), None);
         assert_eq!(incidence(9, [0; SEEN]).coverage(), None);
         // Nothing in common: hardly anything was seen.
@@ -292,16 +310,21 @@ mod tests {
     fn what_others_saw_counts_as_seen() {
         let (incidence, truth) = swarm(8, |x| 0.6 * x);
         let alone = incidence.coverage().expect("enough searches");
-        let with = Incidence { others: 400, ..incidence };
+        let with = Incidence { both: 1600, others: 400, ..incidence };
         let both = with.coverage().expect("enough searches");
-        assert!(both.coverage() > alone.coverage() && both.high() > alone.high());
         assert!(alone.low() < truth && truth < alone.high());
+        assert!(both.high() > alone.high() && both.low() <= alone.low());
+        // Others have much that those alike have not: so there is more still.
+        let apart = Incidence { both: 200, others: 1800, ..incidence };
+        let apart = apart.coverage().expect("enough searches");
+        assert!(apart.coverage() < 0.2, "{apart:?}");
         assert!(with.distinct().estimate > incidence.distinct().estimate);
     }
 
     #[test]
     fn distinct_states_are_the_sample_or_more() {
-        let incidence = Incidence { tasks: 3, seen_by: [1000; SEEN], others: 0, share: 0.01 };
+        let incidence =
+            Incidence { tasks: 3, seen_by: [1000; SEEN], both: 0, others: 0, share: 0.01 };
         let distinct = incidence.distinct();
         assert_eq!(distinct.estimate, 800_000.0);
         assert!(distinct.low < 790_000.0 && distinct.high > 810_000.0);

@@ -17,17 +17,19 @@ pub fn seen(record: &Record, tasks: usize) -> Seen {
     let numbers = record.tasks.keys().take(tasks);
     let (count, last) = numbers.fold((0, None), |(n, _), number| (n + 1, Some(*number)));
     let mut by = [0u64; WITNESSES];
-    let mut others = 0;
-    for (first, alike) in record.sketch.tasks() {
+    let (mut both, mut others) = (0, 0);
+    for (alike, other) in record.sketch.tasks() {
         let n = alike.take_while(|number| Some(*number) <= last).count();
+        let other = other.is_some_and(|number| Some(number) <= last) as u64;
         if n > 0 {
             by[n - 1] += 1;
-        } else if Some(first) <= last {
-            others += 1;
+            both += other;
+        } else {
+            others += other;
         }
     }
     let tasks = record.tasks.values().take(count).filter(|done| done.alike).count() as u64;
-    let incidence = Incidence { tasks, seen_by: by, others, share: record.sketch.share() };
+    let incidence = Incidence { tasks, seen_by: by, both, others, share: record.sketch.share() };
     Seen { tasks: count, incidence }
 }
 

@@ -6,9 +6,9 @@
 //! that saw it; so of the states in the sample nothing is lost when sketches
 //! are merged, and whatever holds of the sample tells of all states.
 //!
-//! Of each state the first task is kept, and the first few of those that are
-//! alike: how many states there are is told by tasks that see a state equally
-//! often, which short walks and long searches do not.
+//! Of each state the first few tasks of those that are alike are kept, and the
+//! first of the others: how many states there are is told by tasks that see a
+//! state equally often, which short walks and long searches do not.
 //!
 //! Invariant: fingerprints ascend; the tasks of each ascend.
 
@@ -32,10 +32,10 @@ const NOBODY: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry {
     state: u64,
-    /// The first task of all.
-    first: u32,
     /// The first of those alike.
     alike: [u32; WITNESSES],
+    /// The first of the others.
+    other: u32,
 }
 
 impl Entry {
@@ -54,7 +54,7 @@ impl Entry {
             b.next_if_eq(&next);
             *place = next;
         }
-        Entry { state: self.state, first: self.first.min(other.first), alike }
+        Entry { state: self.state, alike, other: self.other.min(other.other) }
     }
 }
 
@@ -67,8 +67,9 @@ impl Sketch {
     /// Of one task, from its smallest fingerprints.
     fn of_task(task: u32, is_alike: bool, states: &[u64]) -> Sketch {
         let mut alike = [NOBODY; WITNESSES];
-        alike[0] = if is_alike { task } else { NOBODY };
-        let entry = |&state: &u64| Entry { state, first: task, alike };
+        let (first, other) = if is_alike { (task, NOBODY) } else { (NOBODY, task) };
+        alike[0] = first;
+        let entry = |&state: &u64| Entry { state, alike, other };
         Sketch { entries: states.iter().map(entry).collect() }
     }
 
@@ -104,10 +105,11 @@ impl Sketch {
         self.entries.is_empty()
     }
 
-    /// For each state of the sample the first task that saw it, and the first of
-    /// those alike, `WITNESSES` at most.
-    pub fn tasks(&self) -> impl Iterator<Item = (u32, impl Iterator<Item = u32>)> {
-        self.entries.iter().map(|entry| (entry.first, entry.alike()))
+    /// For each state of the sample the first tasks of those alike that saw it,
+    /// `WITNESSES` at most, and the first of the others.
+    pub fn tasks(&self) -> impl Iterator<Item = (impl Iterator<Item = u32>, Option<u32>)> {
+        let other = |entry: &Entry| Some(entry.other).filter(|task| *task != NOBODY);
+        self.entries.iter().map(move |entry| (entry.alike(), other(entry)))
     }
 
     /// The part of all states that is in the sample: one if all are.
@@ -181,27 +183,28 @@ impl Collect for Gatherer {
     }
 }
 
-/// In files: for each first task and set of those alike the states that they
-/// saw, as hexadecimal numbers side by side.
+/// In files: for each set of tasks alike and first other task the states that
+/// they saw, as hexadecimal numbers side by side.
 impl Serialize for Sketch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut sets: BTreeMap<(u32, Vec<u32>), String> = BTreeMap::new();
-        for entry in &self.entries {
-            let states = sets.entry((entry.first, entry.alike().collect())).or_default();
+        let mut sets: BTreeMap<(Vec<u32>, Option<u32>), String> = BTreeMap::new();
+        for (entry, (alike, other)) in self.entries.iter().zip(self.tasks()) {
+            let states = sets.entry((alike.collect(), other)).or_default();
             states.push_str(&format!("{:016x}", entry.state));
         }
-        let sets = sets.into_iter().map(|((first, alike), states)| (first, alike, states));
+        let sets = sets.into_iter().map(|((alike, other), states)| (alike, other, states));
         sets.collect::<Vec<_>>().serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Sketch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Sketch, D::Error> {
-        let sets = Vec::<(u32, Vec<u32>, String)>::deserialize(deserializer)?;
+        let sets = Vec::<(Vec<u32>, Option<u32>, String)>::deserialize(deserializer)?;
         let mut entries = Vec::new();
-        for (first, set, states) in sets {
+        for (set, other, states) in sets {
             let ascends = set.is_sorted_by(|a, b| a < b) && !set.contains(&NOBODY);
-            let valid = ascends && set.len() <= WITNESSES && set.iter().all(|n| *n >= first);
+            let seen = !set.is_empty() || other.is_some();
+            let valid = ascends && seen && set.len() <= WITNESSES && other != Some(NOBODY);
             if !valid || !states.is_ascii() || states.len() % 16 != 0 {
                 return Err(D::Error::custom("damaged sketch"));
             }
@@ -210,7 +213,7 @@ impl<'de> Deserialize<'de> for Sketch {
             for at in (0..states.len()).step_by(16) {
                 let state = u64::from_str_radix(&states[at..at + 16], 16);
                 let state = state.map_err(|_| D::Error::custom("damaged sketch"))?;
-                entries.push(Entry { state, first, alike });
+                entries.push(Entry { state, alike, other: other.unwrap_or(NOBODY) });
             }
         }
         entries.sort_unstable_by_key(|entry| entry.state);
@@ -256,7 +259,7 @@ mod tests {
         let forth = tasks.iter().fold(Sketch::default(), |all, task| all.merge(task));
         let back = tasks.iter().rev().fold(Sketch::default(), |all, task| all.merge(task));
         assert_eq!(forth, back);
-        assert!(forth.tasks().all(|(first, alike)| first == 0 || alike.is_sorted()));
+        assert!(forth.tasks().all(|(alike, other)| alike.is_sorted() && other < Some(20)));
         assert_eq!(forth.merge(&tasks[3]), forth);
     }
 
@@ -275,12 +278,13 @@ mod tests {
         let text = serde_json::to_string(&sketch).expect("text");
         assert_eq!(serde_json::from_str::<Sketch>(&text).expect("the same"), sketch);
         for wrong in [
-            r#"[[2,[1],"0000000000000001"]]"#,
-            r#"[[1,[2,1],"0000000000000001"]]"#,
-            r#"[[1,[1],"000000000000001"]]"#,
-            r#"[[1,[1],"00000000000000é"]]"#,
-            r#"[[1,[1],"000000000000000g"]]"#,
-            r#"[[1,[1],"00000000000000010000000000000001"]]"#,
+            r#"[[[],null,"0000000000000001"]]"#,
+            r#"[[[2,1],3,"0000000000000001"]]"#,
+            r#"[[[1],4294967295,"0000000000000001"]]"#,
+            r#"[[[1],2,"000000000000001"]]"#,
+            r#"[[[1],2,"00000000000000é"]]"#,
+            r#"[[[1],2,"000000000000000g"]]"#,
+            r#"[[[1],2,"00000000000000010000000000000001"]]"#,
         ] {
             assert!(serde_json::from_str::<Sketch>(wrong).is_err(), "{wrong}");
         }

@@ -51,6 +51,16 @@ fn has_gnu_time() -> bool {
 /// Runs `program` in `dir`; its standard output and what it used.
 /// A failing exit code is an error.
 pub fn run(program: &Path, args: &[String], dir: &Path) -> Result<(String, Usage), String> {
+    measure(program, args, dir, &[0])
+}
+
+/// The same; an exit code that is not in `codes` is an error.
+pub fn measure(
+    program: &Path,
+    args: &[String],
+    dir: &Path,
+    codes: &[i32],
+) -> Result<(String, Usage), String> {
     let files = Files::new(dir);
     let mut command = if has_gnu_time() {
         let mut command = Command::new(GNU_TIME);
@@ -65,7 +75,7 @@ pub fn run(program: &Path, args: &[String], dir: &Path) -> Result<(String, Usage
     let status = child.wait().map_err(|e| e.to_string())?;
     let wall_seconds = start.elapsed().as_secs_f64();
 
-    let stdout = files.output(program, status, &[0])?;
+    let stdout = files.output(program, status, codes)?;
     let (cpu_seconds, peak_bytes) = gnu_time_figures(&read(&files.usage).unwrap_or_default())
         .map_or((None, polled), |(cpu, peak)| (Some(cpu), Some(peak)));
     Ok((stdout, Usage { wall_seconds, cpu_seconds, peak_bytes }))

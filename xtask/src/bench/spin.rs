@@ -108,7 +108,7 @@ fn figures(output: &str) -> Result<Figures, String> {
     let after = |prefix: &str| output.lines().find_map(|line| word_after(line, prefix));
     let read = || {
         Some(Figures {
-            states: before(" states, stored")? as u64,
+            states: states(output).ok()?,
             transitions: before(" transitions (= stored+matched)")? as u64,
             depth: after("depth reached ")? as u64,
             seconds: after("pan: elapsed time ")?,
@@ -122,6 +122,12 @@ fn figures(output: &str) -> Result<Figures, String> {
 pub fn errors(output: &str) -> Result<u64, String> {
     let errors = output.lines().find_map(|line| word_after(line, "errors: "));
     errors.map(|n| n as u64).ok_or_else(|| format!("pan's report is not understood: {output}"))
+}
+
+/// How many states pan has stored; an error if it reports nothing.
+pub fn states(output: &str) -> Result<u64, String> {
+    let states = output.lines().find_map(|line| word_before(line, " states, stored"));
+    states.map(|n| n as u64).ok_or_else(|| format!("pan's report is not understood: {output}"))
 }
 
 fn word_before(line: &str, suffix: &str) -> Option<f64> {

@@ -1,7 +1,8 @@
 //! Runs `supertrace` on a model and reads its report.
 
+use crate::bench::machine;
 use crate::bench::models::{self, Model};
-use crate::bench::process;
+use crate::bench::process::{self, Usage};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
@@ -54,6 +55,27 @@ impl Lab {
             cpu_seconds: usage.cpu_seconds.unwrap_or(usage.wall_seconds),
             command: format!("supertrace {task} MODEL {flags}"),
         })
+    }
+}
+
+/// A swarm: its report, what the process used, and the command.
+pub struct Swarmed {
+    pub report: Value,
+    pub usage: Usage,
+    pub command: String,
+}
+
+impl Lab {
+    /// Runs a swarm on one of our own models, with or without a violation.
+    pub fn swarm(&self, model: &str, flags: &str) -> Result<Swarmed, String> {
+        let path = machine::root().join(model).to_string_lossy().into_owned();
+        let mut args = vec!["swarm".to_string(), path];
+        args.extend(flags.split_whitespace().chain(["--json"]).map(String::from));
+        let (output, usage) = process::measure(&self.supertrace, &args, &self.scratch, &[0, 1])?;
+        let report = serde_json::from_str(&output)
+            .map_err(|e| format!("the report of 'swarm {flags}' is not JSON: {e}"))?;
+        let command = format!("supertrace swarm {model} {flags} --json");
+        Ok(Swarmed { report, usage, command })
     }
 }
 

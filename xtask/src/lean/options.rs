@@ -9,9 +9,11 @@ usage: cargo xtask lean [OPTION...]
 
 Searches models of the corpus with lossy stores: what precision on demand wins back (pod),
 how good estimates of the number of states are (estimate), how often the coverage interval
-contains the truth (interval), and the data transfer protocol of the papers (dtp).
+contains the truth (interval), and the data transfer protocol of the papers (dtp). Runs
+swarms: next to Spin's verifier (snark), what they see of all states and what they say of it
+(curves), and what they cost besides (throughput).
 
-  --only NAME...     these parts: pod, estimate, interval, dtp
+  --only NAME...     these parts: pod, estimate, interval, dtp, snark, curves, throughput
   --quick            fewer models and settings; cannot be written
   --corpus DIR       where the corpus is (../shared/corpus/promela)
   --supertrace FILE  run this binary instead of building one

@@ -45,10 +45,10 @@ fn json_text(all: &Value) -> String {
 
 fn markdown(all: &Value) -> String {
     let mut out = String::from(
-        "# Lean storage: measured\n\n\
-         Written by `cargo xtask lean --write`; do not edit. What searches with lossy stores see \
+        "# Lean storage and swarms: measured\n\n\
+         Written by `cargo xtask lean --write`; do not edit. What searches with lossy stores and swarms see \
          of a state space, and what they say of it, next to the figures of the papers. \
-         [Every run](lean.json) with its command; [what the stores are](lossy.md).\n\n",
+         [Every run](lean.json) with its command; what [the stores](lossy.md) and [swarms](swarm.md) are.\n\n",
     );
     for part in &PARTS {
         for section in part_sections(part, all) {
