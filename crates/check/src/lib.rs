@@ -13,7 +13,6 @@ pub mod search;
 mod shorten;
 pub mod store;
 
-pub use bytes::Fingerprint;
 pub use dice::Dice;
 pub use files::{Difference, Error, Files};
 pub use outcome::{Found, Lossy, Outcome, Progress, Saved, Stop, Verdict};

@@ -19,9 +19,10 @@
 //! too. So states that are far away are found less often than either model has
 //! it, and the interval reaches lower than both.
 //!
-//! Measured on 12 models (BEEM), 5 arenas, 2 to 64 searches: the truth was in
-//! the interval in 97 % of 210 cases; the estimate was off by 4.0 points at the
-//! median, and by 1.0 where more than 80 % was seen.
+//! Measured with swarms of 2 to 24 tasks of 10 models (BEEM, four arenas, both
+//! portfolios): the truth was in the interval in 398 of 400 cases; the estimate
+//! was off by 6.5 points at the median, and by 1.7 where more than 80 % was
+//! seen. The interval is wide where little was seen.
 
 use crate::Estimate;
 use crate::simplex::minimise;
@@ -135,13 +136,13 @@ impl Incidence {
         let starts = [[0.0, 1.0], [-2.0, 2.0], [1.0, 0.0], [-1.0, -1.0], [3.0, 3.0 - odds]];
         // Below, what is seen is lost in the rounding of what is not.
         let parameter = |log: f64| log.clamp(-12.0, 30.0).exp();
-        self.fit(&starts, |[a, b]| beta_chances(self.tasks as f64, parameter(a), parameter(b)))
+        self.fit(starts, |[a, b]| beta_chances(self.tasks as f64, parameter(a), parameter(b)))
     }
 
     /// Coverage if logarithms of odds have a normal distribution.
     fn logit(&self) -> Option<f64> {
         let starts = [[0.0, 0.0], [-3.0, 0.5], [-6.0, 1.0], [2.0, 0.0], [self.odds(), -1.0]];
-        self.fit(&starts, |[mean, spread]| {
+        self.fit(starts, |[mean, spread]| {
             logit_chances(self.tasks as f64, mean.max(-20.0), spread.clamp(-5.0, 2.0).exp())
         })
     }
@@ -155,7 +156,7 @@ impl Incidence {
     }
 
     /// The coverage by the parameters that make what was seen most likely.
-    fn fit(&self, starts: &[[f64; 2]], chances: impl Fn([f64; 2]) -> Chances) -> Option<f64> {
+    fn fit(&self, starts: [[f64; 2]; 5], chances: impl Fn([f64; 2]) -> Chances) -> Option<f64> {
         let unlikely = |parameters: [f64; 2]| {
             let chances = chances(parameters);
             let seen = (1.0 - chances[0]).max(f64::MIN_POSITIVE);
@@ -164,10 +165,11 @@ impl Incidence {
                 terms.map(|(n, p)| *n as f64 * (p / seen).max(f64::MIN_POSITIVE).ln()).sum();
             -sum
         };
-        let best = starts
-            .iter()
-            .map(|start| minimise(*start, unlikely))
-            .min_by(|a, b| a.1.total_cmp(&b.1))?;
+        let mut starts = starts.map(|start| (start, unlikely(start)));
+        starts.sort_by(|a, b| a.1.total_cmp(&b.1));
+        // The two best lead to all there is, in half of the time.
+        let ends = starts.iter().take(2).map(|(start, _)| minimise(*start, unlikely));
+        let best = ends.min_by(|a, b| a.1.total_cmp(&b.1))?;
         let coverage = 1.0 - chances(best.0)[0];
         (!coverage.is_nan()).then(|| coverage.clamp(0.0, 1.0))
     }
@@ -207,7 +209,7 @@ fn ln_gamma(x: f64) -> f64 {
 }
 
 /// Points of the normal distribution at which it is summed up, on each side.
-const NODES: i32 = 40;
+const NODES: i32 = 30;
 
 fn logit_chances(tasks: f64, mean: f64, spread: f64) -> Chances {
     let mut chances = [0.0; SEEN + 1];

@@ -3,7 +3,7 @@
 use crate::plan::{Subject, Task};
 use crate::record::{Done, Place, Record, Violation};
 use crate::sketch::Gatherer;
-use check::{Collect, Collector, Fingerprint, Lossy, Maker, Options, Progress, Searcher, Stop};
+use check::{Collect, Collector, Lossy, Maker, Options, Progress, Searcher, Stop};
 use ir::model::Flow;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -164,7 +164,7 @@ struct Both<'c> {
 }
 
 impl Collect for Both<'_> {
-    fn collect(&self, states: &[Fingerprint]) {
+    fn collect(&self, states: &[u64]) {
         self.gatherer.collect(states);
         self.collector.collect(states);
     }

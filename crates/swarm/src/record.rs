@@ -173,7 +173,7 @@ mod tests {
     use super::*;
     use crate::plan::{Portfolio, Settings};
     use crate::sketch::Gatherer;
-    use check::{Collect, Dice, Fingerprint};
+    use check::{Collect, Dice};
 
     fn subject() -> Subject {
         Subject {
@@ -199,7 +199,7 @@ mod tests {
         let mut dice = Dice(100 + number as u64);
         let gatherer = Gatherer::new();
         for _ in 0..2000 {
-            gatherer.collect(&[Fingerprint(Dice(dice.below(5000) as u64).roll(), 0)]);
+            gatherer.collect(&[Dice(dice.below(5000) as u64).roll()]);
         }
         let mut record = Record::new(subject());
         for place in 0..dice.below(3) as u32 {

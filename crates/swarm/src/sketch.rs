@@ -1,6 +1,6 @@
 //! Which states did which tasks see? A sample of all states that tells.
 //!
-//! A state is in the sample if its fingerprint, which is the same in all tasks,
+//! A state is in the sample if its hash, which is the same in all tasks,
 //! is one of the smallest of all that were seen (Broder's bottom-k sketch). If
 //! it is one of the smallest of all, it is one of the smallest of each task
 //! that saw it; so of the states in the sample nothing is lost when sketches
@@ -10,9 +10,9 @@
 //! first of the others: how many states there are is told by tasks that see a
 //! state equally often, which short walks and long searches do not.
 //!
-//! Invariant: fingerprints ascend; the tasks of each ascend.
+//! Invariant: hashes ascend; the tasks of each ascend.
 
-use check::{Collect, Fingerprint};
+use check::Collect;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
@@ -64,7 +64,7 @@ pub struct Sketch {
 }
 
 impl Sketch {
-    /// Of one task, from its smallest fingerprints.
+    /// Of one task, from its smallest hashes.
     fn of_task(task: u32, is_alike: bool, states: &[u64]) -> Sketch {
         let mut alike = [NOBODY; WITNESSES];
         let (first, other) = if is_alike { (task, NOBODY) } else { (NOBODY, task) };
@@ -126,7 +126,7 @@ impl Sketch {
     }
 }
 
-/// Gathers the smallest fingerprints of a task while it searches.
+/// Gathers the smallest hashes of a task while it searches.
 pub struct Gatherer {
     smallest: Mutex<Smallest>,
 }
@@ -170,9 +170,9 @@ impl Default for Gatherer {
 }
 
 impl Collect for Gatherer {
-    fn collect(&self, states: &[Fingerprint]) {
+    fn collect(&self, states: &[u64]) {
         let mut smallest = self.smallest.lock().unwrap_or_else(PoisonError::into_inner);
-        for &Fingerprint(state, _) in states {
+        for &state in states {
             if state <= smallest.largest {
                 smallest.states.push(state);
                 if smallest.states.len() == 2 * SAMPLE {
@@ -236,7 +236,7 @@ mod tests {
         let mut dice = Dice(number as u64 + 1);
         for state in 0..states {
             if (dice.roll() as f64) < probability * 2f64.powi(64) {
-                gatherer.collect(&[Fingerprint(Dice(state).roll(), 0)]);
+                gatherer.collect(&[Dice(state).roll()]);
             }
         }
         gatherer.sketch(number, !number.is_multiple_of(5))

@@ -21,7 +21,7 @@ pub use bitstate::{Bitstate, Layout};
 pub use compact::Compact;
 
 use super::{Full, Store, Token, Writer};
-use crate::bytes::{Fingerprint, copy, fingerprint};
+use crate::bytes::{Fingerprint, copy, fingerprint, hash};
 use crate::crc::Crc;
 use crate::dice::Dice;
 use crate::memory::Budget;
@@ -36,6 +36,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BLOCK: usize = 32;
 /// Bytes of rows that are settled at once at the latest.
 const MOST_BYTES: usize = 32 << 10;
+
+/// An odd number.
+const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// What became of a fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,9 +71,9 @@ pub trait Filter: Sync + Send {
 }
 
 /// Is told of the states that searches with lossy stores have found new, by
-/// fingerprints that are the same in all searches.
+/// hashes that are the same in all searches.
 pub trait Collect: Sync {
-    fn collect(&self, states: &[Fingerprint]);
+    fn collect(&self, states: &[u64]);
 }
 
 /// Counts the different states of several searches, as exactly as signatures
@@ -99,9 +102,10 @@ impl Collector {
 }
 
 impl Collect for Collector {
-    fn collect(&self, states: &[Fingerprint]) {
-        for state in states {
-            self.seen.mark(*state);
+    fn collect(&self, states: &[u64]) {
+        for &state in states {
+            // Slot and signature, of which each has all that is known.
+            self.seen.mark(Fingerprint(state, state.wrapping_mul(SPREAD)));
         }
     }
 }
@@ -174,14 +178,14 @@ impl<F: Filter> LossyStore<'_, F> {
 
     /// What a collector is told of a state: the same in all searches.
     #[inline(always)]
-    fn fixed_fingerprint(&self, state: &[u8]) -> Fingerprint {
-        fingerprint(&state[self.hidden..], 0)
+    fn fixed_hash(&self, state: &[u8]) -> u64 {
+        hash(&state[self.hidden..])
     }
 
     /// Tells the collector, if there is one, of a new state.
     pub fn collect(&self, state: &[u8]) {
         if let Some(collector) = self.collector {
-            collector.collect(&[self.fixed_fingerprint(state)]);
+            collector.collect(&[self.fixed_hash(state)]);
         }
     }
 
@@ -254,7 +258,7 @@ pub struct LossyWriter<'s, F> {
     /// States that were read since the last `finish`.
     entered: Vec<Token>,
     /// New states that the collector was not told of.
-    collected: Vec<Fingerprint>,
+    collected: Vec<u64>,
     last_len: usize,
     dice: Dice,
 }
@@ -282,7 +286,7 @@ impl<F: Filter> LossyWriter<'_, F> {
                     let token = slab.add(state, origin, &mut self.desk).ok_or(Full)?;
                     self.store.unstored.fetch_add(unlucky as u64, Ordering::Relaxed);
                     if self.store.collector.is_some() {
-                        self.collected.push(self.store.fixed_fingerprint(state));
+                        self.collected.push(self.store.fixed_hash(state));
                     }
                     new(token, mark);
                 }
