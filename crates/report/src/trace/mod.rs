@@ -16,7 +16,7 @@ mod steps;
 mod svg;
 mod text;
 mod tie;
-mod xml;
+pub(crate) mod xml;
 
 #[cfg(test)]
 mod sample;
