@@ -21,6 +21,6 @@ pub(crate) mod xml;
 #[cfg(test)]
 mod sample;
 
-pub use chart::msc_svg;
+pub use chart::{msc_svg, msc_svg_last};
 pub use columns::columns;
 pub use steps::steps;
