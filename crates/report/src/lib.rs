@@ -6,6 +6,7 @@
 pub mod check;
 pub mod coverage;
 pub mod estimate;
+pub mod html;
 pub mod plot;
 pub mod swarm;
 pub mod text;

@@ -9,7 +9,7 @@ mod chart;
 mod columns;
 mod delivery;
 mod ending;
-mod labels;
+pub(crate) mod labels;
 mod lanes;
 mod paint;
 mod steps;
@@ -19,7 +19,7 @@ mod tie;
 pub(crate) mod xml;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 
 pub use chart::{msc_svg, msc_svg_last};
 pub use columns::columns;
