@@ -33,7 +33,7 @@ pub fn check_page(report: &CheckReport) -> String {
     }
     sections += &section("runs", "Runs", &runs(&report.runs));
     sections += &match &report.unreached {
-        Some(statements) => unreached(statements, "The search"),
+        Some(statements) => unreached(statements, "the search"),
         None => String::new(),
     };
     sections += &not_checked(&report.not_checked);

@@ -37,7 +37,7 @@ pub fn swarm_page(report: &SwarmReport) -> String {
         + &section("coverage", "Coverage", &coverage(report))
         + &section("sizes", "Arena sizes and what they yield", &sizes(&report.sizes))
         + &section("tasks", "Tasks", &tasks(&report.task_rows))
-        + &unreached(&report.unreached, "Some task")
+        + &unreached(&report.unreached, "some task")
         + &not_checked(&report.not_checked)
         + &section("options", "Options", &table::options(&report.options));
     let head = Head {

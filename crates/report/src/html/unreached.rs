@@ -7,7 +7,7 @@ use std::fmt::Write;
 
 pub fn unreached(statements: &[Unreached], who: &str) -> String {
     if statements.is_empty() {
-        let all = format!("<p>{who} has run every statement of the model.</p>\n");
+        let all = format!("<p>Every statement of the model was run by {who}.</p>\n");
         return section("unreached", "Unreached statements", &all);
     }
     let row = |u: &Unreached| {
