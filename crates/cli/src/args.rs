@@ -31,6 +31,7 @@ const CHECK_EXAMPLES: &str = "\
 Examples:
   supertrace check m.pml
   supertrace check m.pml --search bfs --trace bug.json
+  supertrace check m.pml --report m.html
   supertrace check m.pml --ignore deadlock --all
   supertrace check m.pml --memory 4GiB --time 10m --json
   supertrace check m.pml --memory 4GiB --spill /var/tmp
@@ -226,6 +227,11 @@ pub struct CheckArgs {
     /// Write the counterexample as a trail for 'spin -t'
     #[arg(long, value_name = "FILE")]
     pub trail: Option<PathBuf>,
+
+    /// Write the result as a page for a browser: counterexamples to step through, their
+    /// charts, coverage
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 
     /// Print an internal form of the model and stop
     #[arg(long, value_enum, value_name = "FORM")]

@@ -1,7 +1,7 @@
 //! `supertrace check`.
 
 use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
-use crate::{args, engine, exit, load, print, progress, storage, trail, units};
+use crate::{args, command, engine, exit, load, print, progress, storage, trail, units};
 use anyhow::Result;
 use check::{Compress, Files, Found, Options, Order, Outcome, Verdict};
 use ir::fault::FaultKind;
@@ -58,11 +58,15 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         version: env!("CARGO_PKG_VERSION"),
         checkpoint: args.checkpoint.as_deref().map(display),
         runs,
+        command: command::given(),
     };
     let report = CheckReport::new(&system, &outcome, traces, context);
     show(&report, args);
     tell_of_files(&outcome, args);
     // The verdict is out before a file that cannot be written ends the run.
+    if let Some(path) = &args.report {
+        load::write(path, &report::html::check_page(&report))?;
+    }
     write_files(&system, args, first_trace.as_ref(), first_steps.as_deref())?;
     Ok(match outcome.verdict {
         Verdict::Holds | Verdict::NoViolationFound => exit::NO_VIOLATION,

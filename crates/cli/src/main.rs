@@ -2,6 +2,7 @@
 
 mod args;
 mod check;
+mod command;
 mod engine;
 mod estimate;
 mod load;

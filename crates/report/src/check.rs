@@ -43,6 +43,9 @@ pub struct CheckReport {
     pub unreached: Option<Vec<Unreached>>,
     /// Properties in the model that were read but not checked.
     pub not_checked: Vec<String>,
+    /// For the page.
+    #[serde(skip)]
+    pub command: String,
 }
 
 /// One of several searches.
@@ -92,6 +95,8 @@ pub struct Context {
     pub checkpoint: Option<String>,
     /// Each search, if there were several.
     pub runs: Vec<Outcome>,
+    /// As it was given.
+    pub command: String,
 }
 
 impl CheckReport {
@@ -130,7 +135,13 @@ impl CheckReport {
             version: context.version,
             unreached: complete.then(|| unreached(system, &outcome.reached)),
             not_checked: system.unchecked.clone(),
+            command: context.command,
         }
+    }
+
+    /// All violations, be it one or several.
+    pub(crate) fn all_violations(&self) -> &[Violation] {
+        if self.violations.is_empty() { self.violation.as_slice() } else { &self.violations }
     }
 
     pub fn json(&self) -> String {

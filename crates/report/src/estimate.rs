@@ -3,6 +3,7 @@
 
 use crate::check::stop_name;
 use crate::coverage::Interval;
+use crate::plot::{Axis, Marks, Plot, Series, Unit};
 use crate::text::{bytes, count, percent, seconds};
 use ::check::{Outcome, Stop};
 use estimate::growth::{self, Failure, Fit, Point};
@@ -204,61 +205,37 @@ impl EstimateReport {
         let last = logs.last().copied().unwrap_or(1.0) + 3.0;
         let reached = self.runs.iter().map(|run| run.states as f64).fold(1.0, f64::max);
         let top = self.reachable_states.as_ref().map_or(reached, |s| s.estimate.max(reached)) * 1.1;
-        let x = |log: f64| MARGIN + (log - first) / (last - first) * (WIDTH - 2.0 * MARGIN);
-        let y = |states: f64| HEIGHT - MARGIN - states / top * (HEIGHT - 2.0 * MARGIN);
-        let mut out = format!(
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {HEIGHT}\" \
-             font-family=\"sans-serif\" font-size=\"12\">\n\
-             <rect width=\"100%\" height=\"100%\" fill=\"white\"/>\n"
-        );
+        let mut series = Vec::new();
         if let Some(fit) = &self.curve {
             let k = f64::from(self.hashes);
-            let points: Vec<String> = (0..=100)
-                .map(|i| first + (last - first) * f64::from(i) / 100.0)
-                .map(|log| {
-                    let states =
-                        fit.states / (1.0 + (fit.log_c - k * fit.rate * log).exp()).powf(1.0 / k);
-                    format!("{:.1},{:.1}", x(log), y(states))
-                })
-                .collect();
-            let line = points.join(" ");
-            let _ = writeln!(out, "<polyline points=\"{line}\" fill=\"none\" stroke=\"#888\"/>");
+            let point = |i| {
+                let log = first + (last - first) * f64::from(i) / 100.0;
+                let states =
+                    fit.states / (1.0 + (fit.log_c - k * fit.rate * log).exp()).powf(1.0 / k);
+                (log.exp2(), states)
+            };
+            let marks = Marks::Line((0..=100).map(point).collect());
+            series.push(Series { name: "fit", color: 2, marks });
         }
-        if let Some(states) = &self.reachable_states {
-            let (at, from, to) = (y(states.estimate), x(first), x(last));
+        let level = self.reachable_states.as_ref().map(|states| {
             let label = count(states.estimate.round() as u64);
-            let _ = writeln!(
-                out,
-                "<line x1=\"{from}\" x2=\"{to}\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#06c\" \
-                 stroke-dasharray=\"4\"/>\n<text x=\"{from}\" y=\"{:.1}\">about {label} reachable \
-                 states</text>",
-                at - 6.0
-            );
+            (states.estimate, format!("about {label} reachable"))
+        });
+        if let Some((states, name)) = &level {
+            series.push(Series { name, color: 0, marks: Marks::Level(*states) });
         }
-        for (run, log) in self.runs.iter().zip(&logs) {
-            let (at, states) = (x(*log), y(run.states as f64));
-            let _ = writeln!(
-                out,
-                "<circle cx=\"{at:.1}\" cy=\"{states:.1}\" r=\"4\" fill=\"#c30\"/>\n\
-                 <text x=\"{at:.1}\" y=\"{:.1}\" text-anchor=\"middle\">2^{:.0}</text>",
-                HEIGHT - MARGIN + 20.0,
-                log
-            );
-        }
-        let _ = writeln!(
-            out,
-            "<text x=\"{:.1}\" y=\"{:.1}\" text-anchor=\"middle\">bits of the arena</text>\n</svg>",
-            WIDTH / 2.0,
-            HEIGHT - 15.0
-        );
-        out
+        let runs = self.runs.iter().map(|run| (run.arena as f64, run.states as f64)).collect();
+        series.push(Series { name: "searches", color: 1, marks: Marks::Dots(runs) });
+        let (from, to) = (first.exp2(), last.exp2());
+        let plot = Plot {
+            title: "states by size of the arena",
+            x: Axis { label: "bits of the arena", unit: Unit::Bits, log: true, from, to },
+            y: Axis { label: "states", unit: Unit::Number, log: false, from: 0.0, to: top },
+            series,
+        };
+        plot.svg()
     }
 }
-
-/// Of the picture.
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 400.0;
-const MARGIN: f64 = 60.0;
 
 /// Bits of an arena for each state with which hardly anything is missed.
 const ROOMY: f64 = 64.0;

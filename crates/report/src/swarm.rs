@@ -3,7 +3,7 @@
 use crate::check::{Unreached, unreached};
 use crate::coverage::Interval;
 use crate::text::{bytes, count, paint, percent, plural, seconds};
-use ::swarm::{Record, Seen, curve, seen};
+use ::swarm::{Done, Record, Seen, Task, curve, seen};
 use ir::source::Position;
 use ir::system::System;
 use ir::trace::Trace;
@@ -94,6 +94,15 @@ pub struct Size {
     pub violations: usize,
 }
 
+/// A task that came to its end.
+#[derive(Debug, Clone)]
+pub struct TaskRow {
+    pub task: Task,
+    pub done: Done,
+    /// Its time and the moment of its end, if this run has seen it.
+    pub times: Option<(f64, f64)>,
+}
+
 /// What a swarm has measured besides its record.
 #[derive(Debug, Clone, Default)]
 pub struct Counted {
@@ -114,6 +123,8 @@ pub struct Context {
     pub stopped_by: Option<&'static str>,
     pub options: BTreeMap<&'static str, serde_json::Value>,
     pub version: &'static str,
+    /// As it was given.
+    pub command: String,
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -147,6 +158,11 @@ pub struct SwarmReport {
     /// Statements that no task has run; there may be ways to them.
     pub unreached: Vec<Unreached>,
     pub not_checked: Vec<String>,
+    /// For the page.
+    #[serde(skip)]
+    pub task_rows: Vec<TaskRow>,
+    #[serde(skip)]
+    pub command: String,
 }
 
 /// Points of the curve.
@@ -197,6 +213,8 @@ impl SwarmReport {
             version: context.version,
             unreached: unreached(system, reached),
             not_checked: system.unchecked.clone(),
+            task_rows: task_rows(record, &context.counted),
+            command: context.command,
             violations,
         }
     }
@@ -303,6 +321,17 @@ fn violations(record: &Record, traces: Vec<(usize, Trace)>) -> Vec<Violation> {
         })
     });
     shown.collect()
+}
+
+fn task_rows(record: &Record, counted: &Counted) -> Vec<TaskRow> {
+    let times: BTreeMap<u32, (f64, f64)> =
+        counted.times.iter().map(|(n, time, end)| (*n, (*time, *end))).collect();
+    let row = |(number, done): (&u32, &Done)| TaskRow {
+        task: record.subject.settings.task(*number),
+        done: done.clone(),
+        times: times.get(number).copied(),
+    };
+    record.tasks.iter().map(row).collect()
 }
 
 /// Arenas by size, the largest first.

@@ -61,12 +61,7 @@ impl CheckReport {
         if let Some(file) = &self.checkpoint {
             let _ = writeln!(out, "  help: resume with --resume {file}");
         }
-        let all = if self.violations.is_empty() {
-            self.violation.as_slice()
-        } else {
-            &self.violations[..]
-        };
-        for violation in all {
+        for violation in self.all_violations() {
             out.push_str(&place(violation));
         }
         out.push_str(&self.numbers());
@@ -87,7 +82,7 @@ impl CheckReport {
     }
 
     /// One line on what the verdict says.
-    fn meaning(&self) -> String {
+    pub(crate) fn meaning(&self) -> String {
         let ignored = self.options.get("ignore").and_then(|v| v.as_array());
         let ignored: Vec<&str> =
             ignored.map_or(Vec::new(), |v| v.iter().filter_map(|k| k.as_str()).collect());

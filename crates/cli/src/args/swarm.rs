@@ -14,6 +14,7 @@ Examples:
   supertrace swarm m.pml --time 5m --until all    all violations found in five minutes
   supertrace swarm m.pml --coverage 99%           until that much was seen
   supertrace swarm m.pml --time 8h --resume dir   finished tasks are kept in dir
+  supertrace swarm m.pml --report m.html          the result as a page for a browser
 By hand, on many machines:
   supertrace swarm plan m.pml --tasks 1000 > plan.json
   supertrace swarm task plan.json 17 > 17.json
@@ -167,6 +168,11 @@ pub struct ShowArgs {
     /// Write the counterexample to a file for 'show' and 'simulate --replay'
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+
+    /// Write the result as a page for a browser: coverage and tasks, counterexamples to step
+    /// through, their charts
+    #[arg(long, value_name = "FILE.html")]
+    pub report: Option<PathBuf>,
 
     /// Print the result as one JSON object
     #[arg(long)]

@@ -1,7 +1,7 @@
 //! Shows what a swarm has come to.
 
 use crate::args::swarm::ShowArgs;
-use crate::{check, exit, load, print, progress, units};
+use crate::{check, command, exit, load, print, progress, units};
 use ::check::Found;
 use anyhow::Result;
 use ir::interpret::Interpreter;
@@ -59,12 +59,16 @@ pub fn show(
         },
         options: options(record),
         version: env!("CARGO_PKG_VERSION"),
+        command: command::given(),
     };
     let first = traces.first().map(|(_, trace): &(usize, Trace)| trace.clone());
     let report = SwarmReport::new(system, record, &reached, traces, context);
     print_report(&report, args);
     if let (Some(path), Some(trace)) = (&args.trace, &first) {
         load::write(path, &(serde_json::to_string_pretty(trace)? + "\n"))?;
+    }
+    if let Some(path) = &args.report {
+        load::write(path, &report::html::swarm_page(&report))?;
     }
     if let Some(path) = &args.record {
         load::write(path, &(serde_json::to_string(record)? + "\n"))?;

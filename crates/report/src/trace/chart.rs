@@ -16,7 +16,12 @@ use std::ops::Range;
 
 /// The trace as a message sequence chart: a self-contained SVG image.
 pub fn msc_svg(trace: &Trace) -> String {
-    svg::draw(&Chart::new(trace))
+    msc_svg_last(trace, usize::MAX)
+}
+
+/// The chart of the last steps of a trace: at least so many, if it has them.
+pub fn msc_svg_last(trace: &Trace, n_steps: usize) -> String {
+    svg::draw(&Chart::new(trace, trace.steps.len().saturating_sub(n_steps)))
 }
 
 /// Pixels.
@@ -86,12 +91,16 @@ pub struct Chart<'t> {
 }
 
 impl<'t> Chart<'t> {
-    pub fn new(trace: &'t Trace) -> Chart<'t> {
+    /// Rows of steps before `first` are left out. Messages are matched with all
+    /// steps in view, so one that was sent there has a loose end.
+    pub fn new(trace: &'t Trace, first: usize) -> Chart<'t> {
         let labels = Labels::new(trace);
         let lanes = Lanes::new(trace);
         let deliveries = deliveries(trace);
         let ties = ties(&trace.steps);
-        let rows = Rows { trace, labels: &labels, deliveries: &deliveries, ties: &ties }.all();
+        let mut rows = Rows { trace, labels: &labels, deliveries: &deliveries, ties: &ties }.all();
+        rows.retain(|row| row.steps.end > first);
+        place(&mut rows);
         let ends = ends(&deliveries, &rows);
         let lane_width = lane_width(&lanes, &deliveries, &rows);
         let n_lanes = lanes.lanes.len() as Px;
@@ -218,7 +227,6 @@ impl Rows<'_, '_> {
             }));
         }
         rows.extend(self.run(run));
-        place(&mut rows);
         rows
     }
 

@@ -9,18 +9,18 @@ mod chart;
 mod columns;
 mod delivery;
 mod ending;
-mod labels;
+pub(crate) mod labels;
 mod lanes;
 mod paint;
 mod steps;
 mod svg;
 mod text;
 mod tie;
-mod xml;
+pub(crate) mod xml;
 
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 
-pub use chart::msc_svg;
+pub use chart::{msc_svg, msc_svg_last};
 pub use columns::columns;
 pub use steps::steps;

@@ -10,7 +10,7 @@ use super::delivery::Delivery;
 use super::ending::{heading, violation_heading};
 use super::labels;
 use super::text::{clean, cut, wrap};
-use super::xml::{Anchor, group, head, path, rect, text};
+use super::xml::{Anchor, escape, group, head, path, rect, text};
 use ir::trace::TraceStep;
 
 const STYLE: &str = "\
@@ -61,6 +61,7 @@ pub fn draw(chart: &Chart) -> String {
     let height = violation_top + if violation { violation_height + 16 } else { 0 };
 
     let mut body = String::new();
+    bands(chart, &mut body);
     life_lines(chart, &mut body);
     gutter(chart, &mut body);
     for (delivery, ends) in chart.deliveries.iter().zip(&chart.ends) {
@@ -83,13 +84,26 @@ pub fn draw(chart: &Chart) -> String {
         body.push_str(&violation_box(chart, violation_top, violation_height, &lines));
     }
     let heading = cut(&heading(chart.trace), n_chars(chart.width - 32));
-    let width = chart.width;
+    let (width, label) = (chart.width, escape(&heading));
     format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"msc\" width=\"{width}\" \
-         height=\"{height}\" viewBox=\"0 0 {width} {height}\">\n<style>{STYLE}</style>\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"msc\" role=\"img\" \
+         aria-label=\"message sequence chart, {label}\" width=\"{width}\" height=\"{height}\" \
+         viewBox=\"0 0 {width} {height}\">\n<style>{STYLE}</style>\n\
          <rect width=\"{width}\" height=\"{height}\" fill=\"#fff\"/>\n{}\n{body}</svg>\n",
         text((16, 24), Anchor::Start, "heading", &heading),
     )
+}
+
+/// Rows from side to side: not to be seen, but a page can light them up.
+fn bands(chart: &Chart, out: &mut String) {
+    for row in &chart.rows {
+        let (top, width, height) = (row.y - row.height / 2 - 3, chart.width, row.height + 6);
+        let (from, to) = (row.steps.start, row.steps.end);
+        out.push_str(&format!(
+            "<rect class=\"row\" y=\"{top}\" width=\"{width}\" height=\"{height}\" fill=\"none\" \
+             data-from=\"{from}\" data-to=\"{to}\"/>\n"
+        ));
+    }
 }
 
 fn life_lines(chart: &Chart, out: &mut String) {
@@ -320,8 +334,8 @@ fn delivery_title(chart: &Chart, delivery: &Delivery) -> String {
 
 #[cfg(test)]
 mod tests {
-    use crate::trace::msc_svg;
     use crate::trace::sample::{self, received, sent, step, trace};
+    use crate::trace::{msc_svg, msc_svg_last};
     use ir::trace::Trace;
 
     /// Fails unless every tag is closed, every attribute quoted, and no reserved
@@ -407,6 +421,23 @@ mod tests {
         let svg = msc_svg(&trace(steps));
         check_well_formed(&svg);
         assert_eq!((n_of(&svg, "arrow kept"), n_of(&svg, "arrow buffered")), (1, 1));
+    }
+
+    #[test]
+    fn the_last_steps_keep_their_numbers_and_messages_their_ends() {
+        let steps = (0..40).map(|i| match i {
+            20 => sent(step(0, "a", "q!1"), "q", "1"),
+            38 => received(step(1, "b", "q?x"), "q", "1"),
+            i => sent(step(i % 2, ["a", "b"][i as usize % 2], "r!1"), "r", "1"),
+        });
+        let trace = trace(steps.collect());
+        let svg = msc_svg_last(&trace, 5);
+        check_well_formed(&svg);
+        assert_eq!(svg.matches("class=\"row\"").count(), 5);
+        assert!(svg.contains(">36<") && svg.contains(">40<") && !svg.contains(">35<"), "{svg}");
+        // The receive of step 39, whose send is not shown, and four sends.
+        assert_eq!((n_of(&svg, "arrow loose"), n_of(&svg, "arrow buffered")), (5, 0));
+        assert_eq!(msc_svg_last(&trace, 40), msc_svg(&trace));
     }
 
     #[test]
