@@ -35,6 +35,8 @@ pub type LocationFn =
 
 /// Frames that native code uses; deeper sequences are left to the interpreter.
 pub const MAX_FRAMES: usize = 64;
+/// The place of a frame that is not one of an atomic sequence.
+const NOWHERE: u32 = u32::MAX;
 /// Steps between two calls of `Sink::tick`, as in the interpreter.
 const TICK_STEPS: u32 = 4096;
 /// What the interpreter keeps per frame besides the state, roughly.
@@ -79,12 +81,6 @@ pub struct Tables {
     pub receives: Vec<Option<LocationFn>>,
     /// The rendezvous channels these are on, as in `Facts::waits`.
     pub waits: Vec<u64>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Frame {
-    /// The process whose atomic sequence this is.
-    only: Option<u32>,
 }
 
 /// Rows that successors can be written to.
@@ -156,7 +152,8 @@ pub struct Context {
     /// Bytes that native code copies of any state, if it is that simple.
     copied: usize,
     wide_locations: bool,
-    frames: [Frame; MAX_FRAMES],
+    /// Of each frame of an atomic sequence the process and its location.
+    places: [u32; MAX_FRAMES],
     depth: usize,
     steps: [Step; MAX_FRAMES + 1],
     ticks: u32,
@@ -194,7 +191,7 @@ impl Context {
             told: 0,
             copied: code.fixed.as_ref().and_then(|f| f.lens.last().copied()).unwrap_or(0),
             wide_locations,
-            frames: [Frame { only: None }; MAX_FRAMES],
+            places: [NOWHERE; MAX_FRAMES],
             depth: 0,
             steps: [Step { process: 0, action: ActionIdx(0) }; MAX_FRAMES + 1],
             ticks: 0,
@@ -363,18 +360,34 @@ impl Context {
     /// # Safety
     /// `state` must be valid for `self.len` bytes.
     unsafe fn repeats(&self, state: *const u8, pid: u32) -> bool {
-        let at = self.procs[pid as usize].at as usize;
-        for depth in (1..=self.depth).rev() {
-            if self.frames[depth].only == Some(pid) {
-                // SAFETY: the caller's promise.
-                let state = unsafe { std::slice::from_raw_parts(state, self.len) };
-                let frame = &self.buffers[depth * self.frame_stride..][..self.len];
-                if frame[at + 1] == state[at + 1] && frame == state {
-                    return true;
-                }
-            }
+        // SAFETY: the caller's promise, for all of this.
+        let (place, state) =
+            unsafe { (self.place(state, pid), std::slice::from_raw_parts(state, self.len)) };
+        // Places lie side by side, so that nearly all frames are passed over.
+        self.places[1..=self.depth].iter().zip(1..).any(|(at, depth)| {
+            *at == place && self.buffers[depth * self.frame_stride..][..self.len] == *state
+        })
+    }
+
+    /// The process and its location.
+    ///
+    /// # Safety
+    /// `state` must be valid for `self.len` bytes.
+    unsafe fn place(&self, state: *const u8, pid: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        pid << 16 | unsafe { self.location(state, pid) }
+    }
+
+    /// # Safety
+    /// `state` must be valid for `self.len` bytes.
+    #[inline(always)]
+    unsafe fn location(&self, state: *const u8, pid: u32) -> u32 {
+        // SAFETY: the process lies inside the state, so its location does.
+        unsafe {
+            let at = state.add(self.procs[pid as usize].at as usize + 1);
+            let low = *at as u32;
+            if self.wide_locations { low | (*at.add(1) as u32) << 8 } else { low }
         }
-        false
     }
 
     fn tick(&mut self) -> Status {
@@ -395,12 +408,8 @@ impl Context {
     #[inline(always)]
     unsafe fn entry(&self, state: *const u8, pid: u32) -> Option<usize> {
         let process = &self.procs[pid as usize];
-        // SAFETY: the process lies inside the state, so its location does.
-        let location = unsafe {
-            let at = state.add(process.at as usize + 1);
-            let low = *at as u32;
-            if self.wide_locations { low | (*at.add(1) as u32) << 8 } else { low }
-        };
+        // SAFETY: the caller's promise.
+        let location = unsafe { self.location(state, pid) };
         (location < process.locations).then_some((process.table + location) as usize)
     }
 
@@ -461,7 +470,9 @@ impl Context {
     unsafe fn push(&mut self, state: *const u8, pid: u32, only: Option<u32>) -> Outer {
         let outer = Outer { timeout: self.timeout, waiting: self.waiting };
         self.depth += 1;
-        self.frames[self.depth] = Frame { only };
+        // SAFETY: the caller's promise.
+        let place = only.map(|pid| unsafe { self.place(state, pid) });
+        self.places[self.depth] = place.unwrap_or(NOWHERE);
         self.timeout = 0;
         // SAFETY: the caller's promise.
         self.waiting |= unsafe { self.waits(state, pid) };
