@@ -111,7 +111,7 @@ pub fn search(make: &Maker, options: &Options, runs: usize) -> Result<(Outcome, 
         return Ok((check::check(make, options)?, Vec::new()));
     }
     let bytes = options.memory / COLLECTOR_PART;
-    let collector = Collector::new(bytes).context("no memory to count states")?;
+    let collector = Collector::new(bytes);
     let ignore = options.ignore.clone();
     let options = Options { memory: options.memory - bytes, ignore, ..*options };
     let sequence = check::sequence(make, &options, runs as u64, &collector)?;

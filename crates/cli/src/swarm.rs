@@ -192,7 +192,7 @@ fn search(
     if args.collector == Counting::Exact {
         let part = (memory / COLLECTOR_PART).min(COLLECTOR_MOST);
         memory -= part;
-        collector = Some(Collector::new(part).context("no memory to count states")?);
+        collector = Some(Collector::new(part));
     }
     let threads = threads(&args.plan);
     let settings = subject.settings;

@@ -102,7 +102,7 @@ fn fewer_switches_reach_fewer_states() {
 
 #[test]
 fn walks_end_and_count_each_state_once() {
-    let collector = Collector::new(1 << 20).expect("memory");
+    let collector = Collector::new(1 << 20);
     let mut searcher = Searcher::new(&make, 64 << 20);
     let options = Options { collector: Some(&collector), ..options(1 << 24, 1) };
     let outcome = searcher.search(Discipline::Walk(50_000), &options);

@@ -10,6 +10,7 @@
 //! two threads that offer it at the same moment may both be told so.
 
 mod bitstate;
+mod collector;
 mod compact;
 #[cfg(test)]
 mod real;
@@ -18,6 +19,7 @@ mod slab;
 mod tests;
 
 pub use bitstate::{Bitstate, Layout};
+pub use collector::{Collect, Collector};
 pub use compact::Compact;
 
 use super::{Full, Store, Token, Writer};
@@ -36,9 +38,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const BLOCK: usize = 32;
 /// Bytes of rows that are settled at once at the latest.
 const MOST_BYTES: usize = 32 << 10;
-
-/// An odd number.
-const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// What became of a fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -68,46 +67,6 @@ pub trait Filter: Sync + Send {
 
     /// As `Store::provide`.
     fn provide(&self) -> bool;
-}
-
-/// Is told of the states that searches with lossy stores have found new, by
-/// hashes that are the same in all searches.
-pub trait Collect: Sync {
-    fn collect(&self, states: &[u64]);
-}
-
-/// Counts the different states of several searches, as exactly as signatures
-/// of 64 bits allow.
-pub struct Collector {
-    seen: Compact,
-}
-
-impl Collector {
-    /// `None` if there is no memory for so many bytes.
-    pub fn new(bytes: u64) -> Option<Collector> {
-        let budget = Arc::new(Budget::new(bytes.saturating_mul(2)));
-        let seen = Compact::new(bytes.saturating_mul(8), 64, true, &budget)?;
-        Some(Collector { seen })
-    }
-
-    /// The number of different states.
-    pub fn n_states(&self) -> u64 {
-        self.seen.n_stored()
-    }
-
-    /// There was no room for more, so there may have been more.
-    pub fn is_full(&self) -> bool {
-        self.seen.n_dropped() > 0
-    }
-}
-
-impl Collect for Collector {
-    fn collect(&self, states: &[u64]) {
-        for &state in states {
-            // Slot and signature, of which each has all that is known.
-            self.seen.mark(Fingerprint(state, state.wrapping_mul(SPREAD)));
-        }
-    }
 }
 
 pub struct LossyStore<'c, F> {

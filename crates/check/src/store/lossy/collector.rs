@@ -1,0 +1,100 @@
+//! Told of the states that searches with lossy stores find.
+
+use std::collections::HashSet;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Is told of the states that searches with lossy stores have found new, by
+/// hashes that are the same in all searches.
+pub trait Collect: Sync {
+    fn collect(&self, states: &[u64]);
+}
+
+/// Counts the different states of several searches, as exactly as hashes of 64
+/// bits allow. It grows with them: a table of its final size would have all of
+/// its memory cleared for a few states.
+pub struct Collector {
+    seen: Mutex<Seen>,
+    most: usize,
+}
+
+#[derive(Default)]
+struct Seen {
+    states: HashSet<u64, BuildHasherDefault<Itself>>,
+    /// Some state found no room.
+    full: bool,
+}
+
+/// Bytes for a state while the set grows: those of a set of the double size,
+/// half full, and of the one before.
+const STATE_BYTES: u64 = 32;
+
+impl Collector {
+    /// One that takes up to so many bytes.
+    pub fn new(bytes: u64) -> Collector {
+        let most = usize::try_from(bytes / STATE_BYTES).unwrap_or(usize::MAX);
+        Collector { seen: Mutex::default(), most }
+    }
+
+    fn seen(&self) -> MutexGuard<'_, Seen> {
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The number of different states.
+    pub fn n_states(&self) -> u64 {
+        self.seen().states.len() as u64
+    }
+
+    /// There was no room for more, so there may have been more.
+    pub fn is_full(&self) -> bool {
+        self.seen().full
+    }
+}
+
+impl Collect for Collector {
+    fn collect(&self, states: &[u64]) {
+        let mut seen = self.seen();
+        for &state in states {
+            if seen.states.len() < self.most {
+                seen.states.insert(state);
+            } else {
+                seen.full |= !seen.states.contains(&state);
+            }
+        }
+    }
+}
+
+/// A hash is its own hash.
+#[derive(Default)]
+struct Itself(u64);
+
+impl Hasher for Itself {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write_u64(&mut self, hash: u64) {
+        self.0 = hash;
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        // Not for hashes, but right for anything.
+        self.0 = bytes.iter().fold(self.0, |hash, byte| hash.wrapping_mul(257) ^ *byte as u64);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_count_once_and_no_more_than_fit() {
+        let collector = Collector::new(100 * STATE_BYTES);
+        collector.collect(&[1, 2, 3, 2, 1 << 60]);
+        collector.collect(&[3, 0]);
+        assert_eq!((collector.n_states(), collector.is_full()), (5, false));
+        let many: Vec<u64> = (0..100).map(|n| n << 50 | n).collect();
+        collector.collect(&many);
+        assert_eq!((collector.n_states(), collector.is_full()), (100, true));
+    }
+}
