@@ -1,7 +1,9 @@
 //! `cargo xtask fuzz`: random models, checked by Spin and by us, must have the
-//! same states, transitions and first violation.
+//! same states, transitions and first violation. With `--engines`: by native
+//! code and by the interpreter, without Spin.
 
 mod checkers;
+mod engines;
 mod generate;
 mod item;
 pub mod random;
@@ -21,6 +23,8 @@ struct Options {
     out: PathBuf,
     /// Print the model of the seed and stop.
     show: bool,
+    /// Compare native code with the interpreter instead of us with Spin.
+    engines: bool,
 }
 
 pub fn main(args: &[String]) -> ExitCode {
@@ -36,6 +40,9 @@ pub fn main(args: &[String]) -> ExitCode {
     if options.show {
         print!("{}", item::text(&generate::model(seed)));
         return ExitCode::SUCCESS;
+    }
+    if options.engines {
+        return engines::run(&options, seed);
     }
     match Checkers::new() {
         Ok(Some(checkers)) => run(&options, seed, &checkers),
@@ -57,11 +64,17 @@ fn options(args: &[String]) -> Result<Options, String> {
         models: u64::MAX,
         out: PathBuf::from("target/fuzz"),
         show: false,
+        engines: false,
     };
     let mut args = args.iter();
     while let Some(arg) = args.next() {
-        if arg == "--show" {
-            options.show = true;
+        let switch = match arg.as_str() {
+            "--show" => Some(&mut options.show),
+            "--engines" => Some(&mut options.engines),
+            _ => None,
+        };
+        if let Some(switch) = switch {
+            *switch = true;
             continue;
         }
         let value = args.next().ok_or_else(|| format!("'{arg}' needs a value"))?;

@@ -29,6 +29,8 @@ pub struct Machine<'s> {
     pub handshake: Option<usize>,
     /// Span of the statement being executed, for faults.
     pub span: Span,
+    /// Processes that wait for the answer whether another one is enabled.
+    asking: Vec<usize>,
     /// What an operation that went on all the same has found wrong.
     pub failure: Option<Box<Fault>>,
     /// What statements do besides changing variables, if someone wants to know.
@@ -65,6 +67,7 @@ impl<'s> Machine<'s> {
             ran: false,
             handshake: None,
             span: Span::NONE,
+            asking: Vec::new(),
             failure: None,
             events: None,
         }
@@ -200,8 +203,18 @@ impl<'s> Machine<'s> {
                 if pid == self.pid as i32 {
                     return self.fault(FaultKind::EnabledSelf, "'enabled' of the process itself");
                 }
-                let exists = usize::try_from(pid).is_ok_and(|p| p < self.shape.procs.len());
-                Ok((exists && self.process_enabled(pid as usize)?) as i32)
+                let Some(pid) = usize::try_from(pid).ok().filter(|p| *p < self.shape.procs.len())
+                else {
+                    return Ok(0);
+                };
+                if self.asking.contains(&pid) {
+                    let message = "'enabled' of a process that asks whether this one is";
+                    return self.fault(FaultKind::EnabledSelf, message);
+                }
+                self.asking.push(self.pid);
+                let enabled = self.process_enabled(pid);
+                self.asking.pop();
+                Ok(enabled? as i32)
             }
             _ => unreachable!("eval handles the other expressions"),
         }
@@ -221,19 +234,20 @@ impl<'s> Machine<'s> {
 
     /// Whether some action of process `pid` is enabled.
     pub fn process_enabled(&mut self, pid: usize) -> Eval<bool> {
-        let (old_pid, old_at, old_ran) = (self.pid, self.at, self.ran);
+        let (old_pid, old_at, old_ran, old_span) = (self.pid, self.at, self.ran, self.span);
         self.enter(pid);
         self.ran = false;
         let system = self.system;
         let location = &system.proc(self.proc()).locations[self.location() as usize];
         let mut enabled = Ok(false);
         for action in &location.actions {
+            self.span = system.action(*action).span;
             enabled = self.test(&system.action(*action).ops[0]);
             if !matches!(enabled, Ok(false)) {
                 break;
             }
         }
-        (self.pid, self.at, self.ran) = (old_pid, old_at, old_ran);
+        (self.pid, self.at, self.ran, self.span) = (old_pid, old_at, old_ran, old_span);
         enabled
     }
 
