@@ -99,6 +99,8 @@ pub struct Outcome {
     pub reached: Vec<bool>,
     /// The states were folded together at the end.
     pub compressed: bool,
+    /// States of a chain that were looked up before a state counted as visited.
+    pub precision: u32,
     /// If the store is a lossy one.
     pub lossy: Option<Lossy>,
     /// Polynomials that were tried to find two for hash functions.

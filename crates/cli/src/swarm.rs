@@ -17,6 +17,7 @@ use live::Live;
 use show::{Counted, Run};
 use std::path::Path;
 use std::sync::Mutex;
+use std::time::{Duration, Instant};
 use swarm::{Engine, Halt, Journal, Plan, Pulse, Record, Settings, Subject, Swarm, Task, perform};
 
 /// Tasks if nothing else limits the swarm.
@@ -80,10 +81,9 @@ fn subject(args: &PlanArgs, target: &Target, settings: Settings) -> Subject {
 }
 
 /// What was given, and what a pilot search proposes for the rest.
-fn settings(args: &PlanArgs, make: &Maker, quiet: bool) -> Settings {
+fn settings(args: &PlanArgs, make: &Maker, time: Option<Duration>, quiet: bool) -> Settings {
     let memory = memory(args.memory) / threads(args) as u64;
-    let pilot = (args.arena.is_none() || args.portfolio.is_none())
-        .then(|| pilot::pilot(make, args, memory));
+    let pilot = args.arena.is_none().then(|| pilot::pilot(make, args, memory, time));
     if let Some(pilot) = pilot.as_ref().filter(|_| !quiet) {
         eprintln!("supertrace: {}", pilot.explanation);
     }
@@ -114,7 +114,7 @@ fn threads(args: &PlanArgs) -> usize {
 fn plan(args: &PlanArgs) -> Result<u8> {
     let Some(target) = Target::load(&args.model, args.reduce)? else { return Ok(exit::BAD_INPUT) };
     let settings =
-        engine::with_model(&target.reduced, args.engine, |make| settings(args, make, false));
+        engine::with_model(&target.reduced, args.engine, |make| settings(args, make, None, false));
     let tasks = (0..args.tasks.unwrap_or(TASKS)).map(|number| settings.task(number)).collect();
     print(&Plan { subject: subject(args, &target, settings), tasks }.to_text());
     Ok(exit::NO_VIOLATION)
@@ -132,6 +132,9 @@ fn task(args: &TaskArgs) -> Result<u8> {
     let name = args.plan.display();
     let plan: Plan = serde_json::from_str(&read(&args.plan)?)
         .with_context(|| format!("'{name}' is no plan: make one with 'supertrace swarm plan'"))?;
+    if let Some(fault) = plan.fault() {
+        bail!("'{name}' is no plan: {fault}");
+    }
     let Some(task) = plan.tasks.iter().find(|task| task.number == args.number) else {
         bail!("'{name}' has no task {}: it has {}", args.number, plan.tasks.len());
     };
@@ -141,7 +144,12 @@ fn task(args: &TaskArgs) -> Result<u8> {
         let limits = Options { interrupt: check::interrupt(), ..Options::default() };
         perform(&mut searcher, task, &plan.subject, &limits, None)
     });
-    let Some(record) = record else { return Ok(exit::STOPPED) };
+    if record.tasks.is_empty() {
+        eprintln!(
+            "supertrace: the task did not come to its end: it was interrupted, or there is no memory for its arena"
+        );
+        return Ok(exit::STOPPED);
+    }
     print(&(serde_json::to_string(&record)? + "\n"));
     Ok(if record.violations.is_empty() { exit::NO_VIOLATION } else { exit::VIOLATION })
 }
@@ -152,6 +160,9 @@ fn merge(args: &MergeArgs) -> Result<u8> {
         let name = path.display();
         let record: Record = serde_json::from_str(&read(path)?)
             .with_context(|| format!("'{name}' is no record of a task or a swarm"))?;
+        if let Some(fault) = record.fault() {
+            bail!("'{name}' is no record of a task or a swarm: {fault}");
+        }
         match &mut all {
             None => all = Some(record),
             Some(all) => all.merge(&record).with_context(|| format!("'{name}'"))?,
@@ -166,15 +177,18 @@ fn merge(args: &MergeArgs) -> Result<u8> {
 fn swarm(args: &RunArgs) -> Result<u8> {
     let plan = &args.plan;
     let Some(target) = Target::load(&plan.model, plan.reduce)? else { return Ok(exit::BAD_INPUT) };
+    let started = Instant::now();
     let limited = args.time.is_some() || args.coverage.is_some();
     let tasks = match args.only {
         Some(_) => Some(1),
         None => plan.tasks.or((!limited).then_some(TASKS)),
     };
     let (swarm, counted) = engine::with_model(&target.reduced, plan.engine, |make| {
-        let settings = settings(plan, make, args.show.quiet || args.show.json);
+        let quiet = args.show.quiet || args.show.json;
+        let settings = settings(plan, make, args.time, quiet);
         let subject = subject(plan, &target, settings);
-        search(args, make, subject, tasks)
+        let time = args.time.map(|time| time.saturating_sub(started.elapsed()));
+        search(args, make, subject, tasks, time)
     })?;
     let record = &swarm.record;
     let run = Run { planned: tasks, counted, swarm: Some(&swarm) };
@@ -186,6 +200,7 @@ fn search(
     make: &Maker,
     subject: Subject,
     tasks: Option<u32>,
+    time: Option<Duration>,
 ) -> Result<(Swarm, Counted)> {
     let mut memory = memory(args.plan.memory);
     let mut collector = None;
@@ -208,17 +223,19 @@ fn search(
         }
         None => (None, Record::new(subject)),
     };
-    let live = Live::new(args, tasks, collector.as_ref());
+    let live = Live::new(args, tasks, collector.as_ref().filter(|_| record.tasks.is_empty()));
     let engine = Engine {
         make,
         threads,
         memory,
-        time: args.time,
+        time,
         interrupt: check::interrupt(),
         collector: collector.as_ref(),
     };
+    let enough = record.violations.len() >= args.plan.until;
     let task = |number: u32| -> Option<Task> {
         match args.only {
+            _ if enough => None,
             Some(only) => (number == 0).then(|| settings.task(only)),
             None => tasks.is_none_or(|n| number < n).then(|| settings.task(number)),
         }

@@ -214,6 +214,84 @@ fn bad_input_is_refused_with_a_reason() {
     }
 }
 
+/// Five counters that go up and down, too many states for any task, and an
+/// assertion that fails early.
+fn large_model() -> String {
+    let process = |i: u32| {
+        let check = if i == 0 { "assert(c[0] != 3)" } else { "skip" };
+        format!(
+            "active proctype P{i}() {{ do :: c[{i}] < 100 -> c[{i}]++; {check} \
+             :: c[{i}] > 0 -> c[{i}]-- od }}\n"
+        )
+    };
+    let text: String = (0..5).map(process).collect();
+    let file = path("a large model.pml");
+    std::fs::write(&file, format!("byte c[5];\n{text}")).expect("a writable file");
+    file
+}
+
+#[test]
+fn a_violation_is_not_lost_with_the_task_that_found_it() {
+    let model = large_model();
+    let args = ["swarm", &model, "--json", "--until", "all", "--time", "4s", "--arena", "2^29"];
+    let (result, code) = json(&args);
+    assert_eq!((result["verdict"].as_str(), code), (Some("violation"), 1));
+    assert_eq!((&result["tasks_done"], &result["violations"][0]["count"]), (&0.into(), &1.into()));
+    let again = result["violations"][0]["reproduce"].as_str().expect("a command");
+    assert!(again.contains("/a large model.pml' --until all"), "{again}");
+}
+
+#[test]
+fn bounds_hold_and_what_is_beyond_them_is_not_called_seen() {
+    let model = large_model();
+    let swarm =
+        ["swarm", &model, "--json", "--ignore", "assert", "--tasks", "20", "--arena", "2^16"];
+    for depth in ["0", "1", "6"] {
+        let (result, _) = json(&[&swarm[..], &["--depth", depth]].concat());
+        assert!(result["depth"].as_u64() <= depth.parse().ok(), "{depth}: {}", result["depth"]);
+        assert!(result["coverage"].is_null(), "{depth}: {}", result["coverage"]);
+    }
+    let (result, _) = json(&[&swarm[..], &["--memory", "3MiB", "--threads", "1"]].concat());
+    assert!(result["tasks_out_of_memory"].as_u64() > Some(0), "{result}");
+}
+
+#[test]
+fn a_swarm_that_has_found_enough_is_not_resumed() {
+    let dir = temp("enough");
+    let _ = std::fs::remove_dir_all(&dir);
+    let dir = dir.display().to_string();
+    let swarm = ["swarm", BUG, "--json", "--arena", "2^16", "--resume", &dir];
+    let (first, _) = json(&swarm);
+    let (second, _) = json(&swarm);
+    assert_eq!(first["tasks_done"], second["tasks_done"]);
+    assert_eq!(second["verdict"], "violation");
+}
+
+#[test]
+fn records_and_plans_that_were_tampered_with_are_refused() {
+    let file = path("to_tamper.json");
+    let made =
+        supertrace(&["swarm", MODEL, "--tasks", "2", "--arena", "2^14", "-q", "--record", &file]);
+    assert!(made.status.success(), "{}", stderr(&made));
+    let text = std::fs::read_to_string(&file).expect("a record");
+    let plan = stdout(&supertrace(&["swarm", "plan", MODEL, "--tasks", "2", "--arena", "2^14"]));
+    let cases = [
+        (&text, "\"hashes\":null", "\"hashes\":0", "merge"),
+        (&text, "\"arena\":16384", "\"arena\":7", "merge"),
+        (&text, "\"tasks\":{\"0\"", "\"tasks\":{\"4294967295\"", "merge"),
+        (&plan, "\"arena\":16384", "\"arena\":7", "task"),
+        (&plan, "\"number\":1,", "\"number\":4294967295,", "task"),
+    ];
+    for (text, from, to, command) in cases {
+        assert!(text.contains(from), "{from}");
+        std::fs::write(&file, text.replace(from, to)).expect("a writable file");
+        let number: &[&str] = if command == "task" { &["0"] } else { &[] };
+        let output = supertrace(&[&["swarm", command, &file][..], number].concat());
+        assert_eq!(output.status.code(), Some(2), "{to}: {}", stderr(&output));
+        assert!(stderr(&output).contains("is no "), "{to}: {}", stderr(&output));
+    }
+}
+
 #[test]
 fn a_swarm_without_time_says_so() {
     let (result, code) = json(&["swarm", MODEL, "--json", "--time", "0ms", "--tasks", "9"]);

@@ -6,7 +6,9 @@
 //! distributed:
 //!
 //! - Chao's estimate (1987) assumes nothing. It is a lower bound of the number
-//!   of states, and so the highest coverage that fits.
+//!   of states, and so the highest coverage that fits. As orders of searches
+//!   make them differ more than chance would, the upper end of the interval has
+//!   half of what it says is missing.
 //! - With a beta distribution the states that are hardly ever found may be many:
 //!   the coverage is low, too low if few of the states were seen.
 //! - A normal distribution of the logarithms of the odds lies between.
@@ -42,6 +44,8 @@ pub struct Incidence {
     pub others: u64,
     /// The part of all states that were seen that is in the sample.
     pub share: f64,
+    /// How full the arenas of those alike are, at the median.
+    pub fill: f64,
 }
 
 /// Numbers of searches that are told apart.
@@ -58,6 +62,10 @@ pub struct Amount {
 /// The lower end of the interval allows for so many states missed for each that
 /// the models think was missed.
 const HIDDEN: f64 = 2.5;
+/// With fewer searches, what they have in common is no upper bound.
+const FEW: u64 = 5;
+/// Arenas of which a larger part is in use are full.
+const FULL: f64 = 0.65;
 /// The part of all states that a search and the next may both be blind to.
 const BLIND: f64 = 0.02;
 /// Above this coverage both models are nearly right, and the lower one is better.
@@ -93,14 +101,18 @@ impl Incidence {
         let (beta, logit) = (self.beta()?, self.logit()?);
         let lower = beta.min(logit);
         let middle = if lower > CLOSE { lower } else { (beta + logit) / 2.0 };
-        let high = self.of_all(self.chao(), false);
-        let estimate = self.of_all(middle, true).min(high);
+        // Few searches may have nothing in common by their orders alone.
+        let most = if self.tasks < FEW { 1.0 } else { 1.0 - (1.0 - self.chao()) / 2.0 };
+        let high = self.of_all(most, false);
+        let estimate = self.of_all(middle, true).min(self.of_all(self.chao(), false));
         // Of what other searches have seen, those alike have seen this part.
         let shared = (self.both as f64 + 1.0) / ((self.both + self.others) as f64 + 1.0);
         // States seen once are few if nearly all were seen: then it is their
         // number that is uncertain, and what few searches have in common.
         let missed = 1.0 - lower.min(shared) + self.spread() + BLIND / self.tasks as f64;
-        Estimate::new(estimate, 1.0 - HIDDEN * missed, high + self.spread())
+        // Searches that fill their arenas end close to where they began.
+        let low = if self.fill > FULL { 0.0 } else { 1.0 - HIDDEN * missed };
+        Estimate::new(estimate, low, high + self.spread())
     }
 
     /// The coverage of all searches together, from that of those alike. What
@@ -118,7 +130,7 @@ impl Incidence {
     /// as a few states seen once more or less.
     fn spread(&self) -> f64 {
         let once = self.seen_by[0] as f64;
-        SIGMAS * (once + 1.0).sqrt() / self.n()
+        SIGMAS * ((1.0 - self.share).max(0.0) * (once + 1.0)).sqrt() / self.n()
             * (once / (2.0 * self.seen_by[1] as f64 + 1.0)).clamp(0.1, 1.0)
     }
 
@@ -254,7 +266,10 @@ mod tests {
         let share = 4096.0 / (states as f64 * coverage);
         let mut seen_by = [0; SEEN];
         seen_by.iter_mut().zip(&sums[1..]).for_each(|(n, sum)| *n = (sum * share).round() as u64);
-        (Incidence { tasks, seen_by, both: 0, others: 0, share: share.min(1.0) }, coverage)
+        (
+            Incidence { tasks, seen_by, both: 0, others: 0, share: share.min(1.0), fill: 0.2 },
+            coverage,
+        )
     }
 
     #[test]
@@ -296,8 +311,14 @@ mod tests {
 
     #[test]
     fn what_cannot_be_told_is_not_told() {
-        let incidence =
-            |tasks, seen_by| Incidence { tasks, seen_by, both: 0, others: 0, share: 1.0 };
+        let incidence = |tasks, seen_by| Incidence {
+            tasks,
+            seen_by,
+            both: 0,
+            others: 0,
+            share: 1.0,
+            fill: 0.2,
+        };
         assert_eq!(incidence(1, [50, 0, 0, 0, 0, 0, 0, 0]).coverage(), None);
         assert_eq!(incidence(9, [0; SEEN]).coverage(), None);
         // Nothing in common: hardly anything was seen.
@@ -325,8 +346,14 @@ mod tests {
 
     #[test]
     fn distinct_states_are_the_sample_or_more() {
-        let incidence =
-            Incidence { tasks: 3, seen_by: [1000; SEEN], both: 0, others: 0, share: 0.01 };
+        let incidence = Incidence {
+            tasks: 3,
+            seen_by: [1000; SEEN],
+            both: 0,
+            others: 0,
+            share: 0.01,
+            fill: 0.2,
+        };
         let distinct = incidence.distinct();
         assert_eq!(distinct.estimate, 800_000.0);
         assert!(distinct.low < 790_000.0 && distinct.high > 810_000.0);

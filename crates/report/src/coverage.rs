@@ -83,7 +83,11 @@ impl Missed {
             }
         };
         // A search that was stopped has missed more than its store has lost.
-        let coverage = missed.coverage.filter(|_| outcome.stop.is_none());
+        let mut coverage = missed.coverage.filter(|_| outcome.stop.is_none());
+        if let Some(coverage) = coverage.as_mut().filter(|_| outcome.precision > 0) {
+            // How much precision on demand has won back is not known.
+            coverage.interval.high = 1.0;
+        }
         Some(Missed { coverage, polynomial_tries: outcome.polynomial_tries, ..missed })
     }
 }

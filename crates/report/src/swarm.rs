@@ -2,8 +2,8 @@
 
 use crate::check::{Unreached, unreached};
 use crate::coverage::Interval;
-use crate::text::{bytes, count, paint, percent, plural, seconds};
-use ::swarm::{Done, Record, Seen, Task, curve, seen};
+use crate::text::{bytes, count, paint, percent, plural, quoted, seconds};
+use ::swarm::{Done, Limit, Record, Seen, Task, curve, seen};
 use ir::source::Position;
 use ir::system::System;
 use ir::trace::Trace;
@@ -137,6 +137,8 @@ pub struct SwarmReport {
     /// Tasks asked for; `null` if there was no limit.
     pub tasks: Option<u32>,
     pub tasks_done: usize,
+    /// Of them, those that were ended by a lack of memory.
+    pub tasks_out_of_memory: usize,
     /// Sums over all tasks.
     pub states: u64,
     pub transitions: u64,
@@ -197,11 +199,12 @@ impl SwarmReport {
             stopped_by: context.stopped_by,
             tasks: context.planned,
             tasks_done: record.tasks.len(),
+            tasks_out_of_memory: done.clone().filter(|d| d.limit == Some(Limit::Memory)).count(),
             states,
             transitions: done.clone().map(|d| d.transitions).sum(),
             depth: done.map(|d| d.depth).max().unwrap_or(0),
             seconds: spent.map(|(seconds, _)| seconds),
-            states_per_second: spent.map(|(seconds, _)| states as f64 / seconds.max(1e-9)),
+            states_per_second: spent.map(|(seconds, _)| rate(record, &context.counted, seconds)),
             memory_bytes: spent.map(|(_, memory)| memory),
             figures: figures(&seen(record, usize::MAX)),
             curve: curve(record, POINTS).iter().map(figures).collect(),
@@ -258,11 +261,19 @@ impl SwarmReport {
 
     fn numbers(&self) -> String {
         let mut out = String::new();
-        let of = self.tasks.map_or(String::new(), |n| format!(" of {}", count(n.into())));
+        let planned = self.tasks.filter(|n| *n as usize >= self.tasks_done);
+        let of = planned.map_or(String::new(), |n| format!(" of {}", count(n.into())));
         let first = self
             .first_violation_seconds
             .map_or(String::new(), |s| format!(", first violation after {}", seconds(s)));
         let _ = writeln!(out, "  {}{of} tasks{first}", count(self.tasks_done as u64));
+        if self.tasks_out_of_memory > 0 {
+            let n = plural(self.tasks_out_of_memory as u64, "task");
+            let _ = writeln!(
+                out,
+                "  {n} ended for lack of memory\n  help: raise --memory, or lower --threads"
+            );
+        }
         let number = |n: f64| count(n.round() as u64);
         let Figures { distinct_states: distinct, reachable_states, coverage, exact_states, .. } =
             &self.figures;
@@ -275,7 +286,7 @@ impl SwarmReport {
             count(self.depth as u64)
         );
         if let Some(states) = exact_states {
-            let _ = writeln!(out, "  exactly {} of them", count(*states));
+            let _ = writeln!(out, "  counted: {} different states", count(*states));
         }
         if let (Some(coverage), Some(reachable)) = (coverage, reachable_states) {
             let Interval { estimate, low, high } = coverage.interval;
@@ -305,6 +316,12 @@ impl SwarmReport {
     }
 }
 
+/// A command that runs a task alone.
+fn command(record: &Record, task: u32) -> String {
+    let words = record.subject.command(task);
+    words.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
+}
+
 fn violations(record: &Record, traces: Vec<(usize, Trace)>) -> Vec<Violation> {
     let all = record.violations.iter().zip(traces);
     let shown = all.filter_map(|(violation, (depth, trace))| {
@@ -316,7 +333,7 @@ fn violations(record: &Record, traces: Vec<(usize, Trace)>) -> Vec<Violation> {
             count: record.n_found(violation.place()),
             depth,
             task: violation.task,
-            reproduce: record.subject.command(violation.task),
+            reproduce: command(record, violation.task),
             trace,
         })
     });
@@ -332,6 +349,12 @@ fn task_rows(record: &Record, counted: &Counted) -> Vec<TaskRow> {
         times: times.get(number).copied(),
     };
     record.tasks.iter().map(row).collect()
+}
+
+/// States a second of the tasks of this run; others may have been kept before.
+fn rate(record: &Record, counted: &Counted, seconds: f64) -> f64 {
+    let done = counted.times.iter().filter_map(|(number, ..)| record.tasks.get(number));
+    done.map(|task| task.states as f64).sum::<f64>() / seconds.max(1e-9)
 }
 
 /// Arenas by size, the largest first.

@@ -29,6 +29,15 @@ pub fn count(n: u64) -> String {
     out
 }
 
+/// One word for a POSIX shell.
+pub fn quoted(word: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_-+=.,:/@%^".contains(c);
+    if !word.is_empty() && word.chars().all(plain) {
+        return word.to_string();
+    }
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
 pub(crate) fn plural(n: u64, word: &str) -> String {
     format!("{} {word}{}", count(n), if n == 1 { "" } else { "s" })
 }
@@ -279,5 +288,15 @@ mod tests {
         assert_eq!(seconds(0.0001), "under 1 ms");
         assert_eq!(seconds(0.25), "250 ms");
         assert_eq!(seconds(125.0), "2 min 05 s");
+    }
+
+    #[test]
+    fn words_are_quoted_where_a_shell_needs_it() {
+        for word in ["m.pml", "--arena", "2^18", "N=4", "a/b_c-d"] {
+            assert_eq!(quoted(word), word);
+        }
+        assert_eq!(quoted(""), "''");
+        assert_eq!(quoted("a b"), "'a b'");
+        assert_eq!(quoted("it's $x"), "'it'\\''s $x'");
     }
 }

@@ -1,7 +1,7 @@
 //! Runs the tasks of a plan by threads of this process. It only schedules.
 
 use crate::plan::{Subject, Task};
-use crate::record::{Done, Place, Record, Violation};
+use crate::record::{Done, Limit, Place, Record, Violation};
 use crate::sketch::Gatherer;
 use check::{Collect, Collector, Lossy, Maker, Options, Progress, Searcher, Stop};
 use ir::model::Flow;
@@ -124,8 +124,11 @@ impl Shared<'_, '_, '_> {
         };
         let limits =
             Options { interrupt: &self.stop, progress: Some(&progress), ..Options::default() };
-        let done = perform(searcher, task, &self.subject, &limits, self.engine.collector);
-        let Some(mine) = done else { return };
+        let mine = perform(searcher, task, &self.subject, &limits, self.engine.collector);
+        // A task that was interrupted has nothing but violations, if that.
+        if mine.tasks.is_empty() && mine.violations.is_empty() {
+            return;
+        }
         let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
         // The subject is the same and the task is new, so nothing can differ.
         if record.merge(&mine).is_ok() {
@@ -170,15 +173,16 @@ impl Collect for Both<'_> {
     }
 }
 
-/// Runs one task; `None` if it did not come to its end. Of the limits, only
-/// who interrupts and who is told of progress count.
+/// Runs one task. If it did not come to its end, the record has the violations
+/// that it has found and no more. Of the limits, only who interrupts and who is
+/// told of progress count.
 pub fn perform(
     searcher: &mut Searcher,
     task: &Task,
     subject: &Subject,
     limits: &Options,
     collector: Option<&Collector>,
-) -> Option<Record> {
+) -> Record {
     let gatherer = Gatherer::new();
     let both = collector.map(|collector| Both { gatherer: &gatherer, collector });
     let options = Options {
@@ -191,9 +195,6 @@ pub fn perform(
         ..task.options(subject)
     };
     let outcome = searcher.search(task.search, &options);
-    if matches!(outcome.stop, Some(Stop::Interrupt | Stop::Time)) {
-        return None;
-    }
     drop(options);
     let mut record = Record::new(subject.clone());
     let mut places: Vec<Place> = Vec::new();
@@ -203,19 +204,26 @@ pub fn perform(
         places.push(violation.place());
         record.add(&violation);
     }
-    let Some(Lossy::Bitstate { set, .. }) = outcome.lossy else { return None };
-    let alike = subject.settings.is_alike(task);
+    let Some(Lossy::Bitstate { set, .. }) = outcome.lossy else { return record };
+    let limit = match outcome.stop {
+        Some(Stop::Interrupt | Stop::Time) => return record,
+        Some(Stop::Depth) => Some(Limit::Depth),
+        Some(Stop::Memory | Stop::Way) => Some(Limit::Memory),
+        Some(Stop::Violations | Stop::Disk) | None => None,
+    };
+    let alike = limit.is_none() && subject.settings.is_alike(task);
     let done = Done {
         arena: task.arena,
         bits_set: set,
         states: outcome.states,
         transitions: outcome.transitions,
         depth: outcome.depth,
+        limit,
         alike,
         violations: places,
     };
     record.tasks.insert(task.number, done);
     record.reached = outcome.reached;
     record.sketch = gatherer.sketch(task.number, alike);
-    Some(record)
+    record
 }

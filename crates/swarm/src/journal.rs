@@ -59,11 +59,11 @@ impl Journal {
             add(&mut record, &text, &merged)?;
         }
         let path = dir.join(LOG);
-        let text = read(&path)?.unwrap_or_default();
+        let bytes = read(&path)?.unwrap_or_default();
         // What comes after the last end of a line was being written when the
         // process was killed.
-        let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        for line in text[..whole].lines() {
+        let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
+        for line in bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             add(&mut record, line, &path)?;
         }
         let log = OpenOptions::new().create(true).append(true).open(&path);
@@ -95,16 +95,19 @@ impl Journal {
     }
 }
 
-fn read(path: &Path) -> Result<Option<String>, JournalError> {
-    match std::fs::read_to_string(path) {
-        Ok(text) => Ok(Some(text)),
+fn read(path: &Path) -> Result<Option<Vec<u8>>, JournalError> {
+    match std::fs::read(path) {
+        Ok(bytes) => Ok(Some(bytes)),
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(JournalError::Io { path: path.to_path_buf(), error }),
     }
 }
 
-fn add(record: &mut Record, text: &str, path: &Path) -> Result<(), JournalError> {
+fn add(record: &mut Record, text: &[u8], path: &Path) -> Result<(), JournalError> {
     let wrong = |reason: String| JournalError::Record { path: path.to_path_buf(), reason };
-    let more: Record = serde_json::from_str(text).map_err(|e| wrong(e.to_string()))?;
+    let more: Record = serde_json::from_slice(text).map_err(|e| wrong(e.to_string()))?;
+    if let Some(fault) = more.fault() {
+        return Err(wrong(fault.into()));
+    }
     record.merge(&more).map_err(|e| wrong(e.to_string()))
 }

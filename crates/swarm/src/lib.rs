@@ -15,6 +15,6 @@ mod sketch;
 pub use coverage::{Seen, curve, seen};
 pub use engine::{Engine, Halt, Pulse, Swarm, perform};
 pub use journal::{Journal, JournalError};
-pub use plan::{Plan, Portfolio, Settings, Subject, Task};
-pub use record::{Done, MergeError, Place, Record, Violation};
+pub use plan::{LAST_TASK, Plan, Portfolio, Settings, Subject, Task};
+pub use record::{Done, Limit, MergeError, Place, Record, Violation};
 pub use sketch::{Gatherer, Sketch};

@@ -75,6 +75,9 @@ pub struct Plan {
 /// The smallest arena is this part of the full one.
 const LEAST_PART: u32 = 6;
 const SMALLEST_ARENA: u64 = 512;
+const LARGEST_ARENA: u64 = 1 << 50;
+/// The highest number of a task.
+pub const LAST_TASK: u32 = u32::MAX - 1;
 
 impl Settings {
     pub fn task(&self, number: u32) -> Task {
@@ -93,7 +96,10 @@ impl Settings {
         let search =
             if self.plain { Discipline::Dfs } else { discipline(arena, hashes, &mut dice) };
         let depth = match dice.below(8) {
-            0 if !self.plain => Some(self.depth.unwrap_or(1 << 16).max(2) >> dice.below(6)),
+            0 if !self.plain => {
+                let most = self.depth.unwrap_or(1 << 16);
+                Some((most >> dice.below(6)).max(most.min(1)))
+            }
             _ => self.depth,
         };
         Task { number, seed, search, order, arena, hashes, depth }
@@ -101,11 +107,24 @@ impl Settings {
 }
 
 impl Settings {
+    /// Why these cannot be settings, if they cannot.
+    pub fn fault(&self) -> Option<&'static str> {
+        fault(self.arena, self.hashes.unwrap_or(1))
+    }
+
     /// Whether a task is one of those that see any state equally often: depth
     /// first, in a full arena, not bounded more than all are.
     pub fn is_alike(&self, task: &Task) -> bool {
         task.search == Discipline::Dfs && task.arena == self.arena && task.depth == self.depth
     }
+}
+
+/// Why there is no search with such an arena, if there is none.
+fn fault(arena: u64, hashes: u32) -> Option<&'static str> {
+    if !(SMALLEST_ARENA..=LARGEST_ARENA).contains(&arena) {
+        return Some("an arena has 2^9 to 2^50 bits");
+    }
+    (!(1..=64).contains(&hashes)).then_some("a state has 1 to 64 bits")
 }
 
 /// Three of four tasks search depth first.
@@ -120,22 +139,21 @@ fn discipline(arena: u64, hashes: u32, dice: &mut Dice) -> Discipline {
 }
 
 impl Subject {
-    /// A command that runs one task alone.
-    pub fn command(&self, task: u32) -> String {
+    /// A command that runs one task alone, as words.
+    pub fn command(&self, task: u32) -> Vec<String> {
         let Settings { seed, portfolio, arena, hashes, depth, plain } = self.settings;
-        let mut command = format!("supertrace swarm {}", self.model);
-        let mut add = |text: String| command.push_str(&text);
-        self.define.iter().for_each(|define| add(format!(" -D {define}")));
+        let mut words: Vec<String> = vec!["supertrace".into(), "swarm".into(), self.model.clone()];
+        let mut add = |text: &str| words.extend(text.split_whitespace().map(String::from));
         if !self.reduced {
-            add(" --reduce none".into());
+            add("--reduce none");
         }
-        let kinds: [(_, &[FaultKind]); 2] =
-            [("assert", &[FaultKind::Assertion]), ("deadlock", &[FaultKind::Deadlock])];
-        for (name, _) in kinds.iter().filter(|(_, k)| k.iter().any(|k| self.ignore.contains(k))) {
-            add(format!(" --ignore {name}"));
+        for (name, kind) in [("assert", FaultKind::Assertion), ("deadlock", FaultKind::Deadlock)] {
+            if self.ignore.contains(&kind) {
+                add(&format!("--ignore {name}"));
+            }
         }
         if self.go_on {
-            add(" --until all".into());
+            add("--until all");
         }
         let size = match arena.is_power_of_two() {
             true => format!("2^{}", arena.ilog2()),
@@ -145,14 +163,16 @@ impl Subject {
             Portfolio::Uniform => "uniform",
             Portfolio::Halving => "halving",
         };
-        add(format!(" --seed {seed} --arena {size} --portfolio {portfolio}"));
-        hashes.into_iter().for_each(|k| add(format!(" --hashes {k}")));
-        depth.into_iter().for_each(|n| add(format!(" --depth {n}")));
+        add(&format!("--seed {seed} --arena {size} --portfolio {portfolio}"));
+        hashes.into_iter().for_each(|k| add(&format!("--hashes {k}")));
+        depth.into_iter().for_each(|n| add(&format!("--depth {n}")));
         if plain {
-            add(" --diversity plain".into());
+            add("--diversity plain");
         }
-        add(format!(" --only {task}"));
-        command
+        add(&format!("--only {task}"));
+        let defines = self.define.iter().flat_map(|define| ["-D".to_string(), define.clone()]);
+        words.extend(defines);
+        words
     }
 }
 
@@ -173,6 +193,15 @@ impl Task {
 }
 
 impl Plan {
+    /// Why this cannot be a plan, if it cannot.
+    pub fn fault(&self) -> Option<&'static str> {
+        let task = |task: &Task| match task.number {
+            0..=LAST_TASK => fault(task.arena, task.hashes),
+            _ => Some("a task has no such number"),
+        };
+        self.subject.settings.fault().or_else(|| self.tasks.iter().find_map(task))
+    }
+
     /// As a file: one line for each task.
     pub fn to_text(&self) -> String {
         let line = |value: serde_json::Result<String>| value.unwrap_or_default();

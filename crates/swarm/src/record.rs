@@ -3,7 +3,7 @@
 //! Invariant: merging is associative, commutative and idempotent. A task has
 //! one result, so two records of it agree.
 
-use crate::plan::Subject;
+use crate::plan::{LAST_TASK, Subject};
 use crate::sketch::Sketch;
 use ir::fault::{Fault, FaultKind};
 use ir::model::Step;
@@ -18,6 +18,14 @@ pub struct Place {
     pub span: Span,
 }
 
+/// What a task was cut by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    Depth,
+    Memory,
+}
+
 /// A task that came to its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Done {
@@ -27,6 +35,9 @@ pub struct Done {
     pub states: u64,
     pub transitions: u64,
     pub depth: usize,
+    /// It has not followed all paths it could.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit: Option<Limit>,
     /// One of those by which reachable states are estimated.
     pub alike: bool,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -130,9 +141,20 @@ impl Record {
         }
     }
 
-    /// Tasks that found a violation of this place.
+    /// Tasks that found a violation of this place: at least the one that has
+    /// told of it, even if it was interrupted then.
     pub fn n_found(&self, place: Place) -> usize {
-        self.tasks.values().filter(|done| done.violations.contains(&place)).count()
+        let found = self.tasks.values().filter(|done| done.violations.contains(&place));
+        found.count().max(1)
+    }
+
+    /// Why this cannot be a record, if it cannot.
+    pub fn fault(&self) -> Option<&'static str> {
+        let numbers = self.tasks.keys().chain(self.violations.iter().map(|v| &v.task));
+        if numbers.into_iter().any(|number| *number > LAST_TASK) {
+            return Some("a task has no such number");
+        }
+        self.subject.settings.fault()
     }
 }
 
@@ -216,6 +238,7 @@ mod tests {
             states: 2000,
             transitions: 5000,
             depth: 7,
+            limit: None,
             alike: !number.is_multiple_of(3),
             violations: record.violations.iter().map(Violation::place).collect(),
         };

@@ -320,6 +320,7 @@ fn outcome(run: &Run, violations: Vec<Found>, store_memory: u64) -> Outcome {
         store_memory,
         reached: run.take_reached(),
         compressed: false,
+        precision: run.options.precision,
         lossy: None,
         polynomial_tries: None,
         spilled: run.space.spill.as_ref().map_or(0, |spill| spill.peak()),

@@ -16,8 +16,8 @@ Examples:
   supertrace swarm m.pml --time 8h --resume dir   finished tasks are kept in dir
   supertrace swarm m.pml --report m.html          the result as a page for a browser
 By hand, on many machines:
-  supertrace swarm plan m.pml --tasks 1000 > plan.json
-  supertrace swarm task plan.json 17 > 17.json
+  supertrace swarm plan m.pml --tasks 1000 > m.plan
+  supertrace swarm task m.plan 17 > 17.json
   supertrace swarm merge *.json
 
 Exit codes: 0 no violation found, 1 violation, 2 bad input or usage, 3 stopped early.";
@@ -76,7 +76,8 @@ pub struct PlanArgs {
     pub model: ModelArgs,
 
     /// Tasks [default: 1000; no limit if there is one of time or coverage]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N")]
+    #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(swarm::LAST_TASK)))]
     pub tasks: Option<u32>,
 
     /// The largest arena: bits as 2^22, or bytes as 512KiB [default: by a pilot search]
@@ -92,7 +93,7 @@ pub struct PlanArgs {
     pub depth: Option<usize>,
 
     /// Sizes of arenas: all the same, or half of the tasks with a full one, half of the rest
-    /// with half of it, and so on [default: by a pilot search]
+    /// with half of it, and so on [default: uniform with --arena, else by a pilot search]
     #[arg(long, value_enum)]
     pub portfolio: Option<Portfolio>,
 
@@ -147,7 +148,8 @@ pub struct RunArgs {
     pub resume: Option<PathBuf>,
 
     /// Run this task alone
-    #[arg(long, value_name = "NUMBER")]
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["tasks", "resume"])]
+    #[arg(value_parser = clap::value_parser!(u32).range(..=i64::from(swarm::LAST_TASK)))]
     pub only: Option<u32>,
 
     /// How different states are counted: by a sketch, or also exactly, which takes memory
@@ -247,7 +249,7 @@ fn until(text: &str) -> Result<usize, String> {
 fn percent(text: &str) -> Result<f64, String> {
     let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
     match number {
-        Ok(percent) if percent > 0.0 && percent <= 100.0 => Ok(percent / 100.0),
-        _ => Err("expected a percentage such as 99%".into()),
+        Ok(percent) if percent > 0.0 && percent <= 99.9 => Ok(percent / 100.0),
+        _ => Err("expected a percentage such as 99%, at most 99.9%".into()),
     }
 }

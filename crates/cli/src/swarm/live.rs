@@ -16,6 +16,8 @@ use swarm::{Pulse, seen};
 /// Between two lines on a terminal, and elsewhere.
 const ON_TERMINAL: Duration = Duration::from_millis(200);
 const ELSEWHERE: Duration = Duration::from_secs(10);
+/// Between two looks whether enough was seen.
+const LOOK: Duration = Duration::from_millis(50);
 
 pub struct Live<'a> {
     args: &'a RunArgs,
@@ -28,6 +30,8 @@ pub struct Live<'a> {
 #[derive(Default)]
 struct State {
     next: Duration,
+    /// When to look whether enough was seen.
+    look: Duration,
     /// Coverage at times before, for the curve.
     curve: Vec<f64>,
     counted: Counted,
@@ -44,9 +48,11 @@ impl<'a> Live<'a> {
         let Ok(mut state) = self.state.lock() else { return Flow::Stop };
         let record = pulse.record;
         if let Some((task, time)) = &pulse.task {
-            let number = task.tasks.keys().next().copied().unwrap_or(0);
-            state.counted.times.push((number, time.as_secs_f64(), pulse.elapsed.as_secs_f64()));
-            if let Some(collector) = self.collector {
+            if let Some(number) = task.tasks.keys().next() {
+                let (time, end) = (time.as_secs_f64(), pulse.elapsed.as_secs_f64());
+                state.counted.times.push((*number, time, end));
+            }
+            if let Some(collector) = self.collector.filter(|collector| !collector.is_full()) {
                 state.counted.exact.push((record.tasks.len(), collector.n_states()));
             }
             if !task.violations.is_empty() {
@@ -56,16 +62,20 @@ impl<'a> Live<'a> {
                 return Flow::Stop;
             }
         }
-        if pulse.elapsed < state.next {
+        let (shows, looks) = (pulse.elapsed >= state.next, self.args.coverage.is_some());
+        let due = shows || (looks && pulse.elapsed >= state.look);
+        if !due {
             return Flow::Continue;
         }
-        state.next = pulse.elapsed + if self.terminal { ON_TERMINAL } else { ELSEWHERE };
+        state.look = pulse.elapsed + LOOK;
         let figures = Figures::of(&seen(record, usize::MAX), record);
         let coverage = figures.coverage.as_ref();
-        if let Some(coverage) = coverage {
-            state.curve.push(coverage.interval.estimate);
+        if shows {
+            state.next = pulse.elapsed + if self.terminal { ON_TERMINAL } else { ELSEWHERE };
+            state.curve.extend(coverage.map(|c| c.interval.estimate));
         }
-        if self.terminal || (!self.args.show.quiet && pulse.elapsed >= ELSEWHERE) {
+        if shows && self.terminal || (shows && !self.args.show.quiet && pulse.elapsed >= ELSEWHERE)
+        {
             self.print(pulse, &figures, &state.curve);
         }
         let enough =

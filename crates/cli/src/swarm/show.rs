@@ -11,12 +11,12 @@ use ir::system::System;
 use ir::trace::{self, Trace};
 use report::swarm::{Context, SwarmReport};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use swarm::{Halt, Record, Swarm};
 
 pub use report::swarm::Counted;
 
-/// Time and memory for the search for a shorter counterexample, for each.
+/// Time and memory for the search for shorter counterexamples.
 const SHORTEN_TIME: Duration = Duration::from_secs(2);
 const SHORTEN_MEMORY: u64 = 1 << 30;
 /// A counterexample of up to this many steps is printed with the result.
@@ -37,9 +37,12 @@ pub fn show(
     args: &ShowArgs,
     run: Run,
 ) -> Result<u8> {
+    let started = Instant::now();
     let mut traces = Vec::new();
-    for violation in &record.violations {
-        traces.push(counterexample(system, reduced, record, violation)?);
+    for (left, violation) in (1..=record.violations.len() as u32).rev().zip(&record.violations) {
+        // Each has its part of the time that is left.
+        let time = SHORTEN_TIME.saturating_sub(started.elapsed()) / left;
+        traces.push(counterexample(system, reduced, record, violation, time)?);
     }
     let mut reached = record.reached.clone();
     ir::reduce::expand_reached(reduced, &mut reached);
@@ -64,15 +67,27 @@ pub fn show(
     let first = traces.first().map(|(_, trace): &(usize, Trace)| trace.clone());
     let report = SwarmReport::new(system, record, &reached, traces, context);
     print_report(&report, args);
-    if let (Some(path), Some(trace)) = (&args.trace, &first) {
-        load::write(path, &(serde_json::to_string_pretty(trace)? + "\n"))?;
+    // One that cannot be written does not keep the others from it.
+    let mut written = Vec::new();
+    if let Some(path) = &args.record {
+        written.push(load::write(path, &(serde_json::to_string(record)? + "\n")));
+    }
+    match (&args.trace, &first) {
+        (Some(path), Some(trace)) => {
+            let text = serde_json::to_string_pretty(trace)? + "\n";
+            written.push(load::write(path, &text));
+        }
+        // A file of an earlier run must not be taken for a result of this one.
+        (Some(path), None) => {
+            let path = path.display();
+            eprintln!("supertrace: there is no counterexample, so '{path}' was not written");
+        }
+        (None, _) => {}
     }
     if let Some(path) = &args.report {
-        load::write(path, &report::html::swarm_page(&report))?;
+        written.push(load::write(path, &report::html::swarm_page(&report)));
     }
-    if let Some(path) = &args.record {
-        load::write(path, &(serde_json::to_string(record)? + "\n"))?;
-    }
+    written.into_iter().collect::<Result<()>>()?;
     Ok(match report.verdict {
         "violation" => exit::VIOLATION,
         "no-violation-found" => exit::NO_VIOLATION,
@@ -113,6 +128,7 @@ fn counterexample(
     reduced: &System,
     record: &Record,
     violation: &swarm::Violation,
+    time: Duration,
 ) -> Result<(usize, Trace)> {
     let layout = Layout::new(system);
     let swarm::Violation { fault, depth, steps, .. } = violation.clone();
@@ -121,7 +137,7 @@ fn counterexample(
     found.depth = check::depth(&path);
     let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
     let (threads, interrupt) = (units::default_threads(), check::interrupt());
-    let time = Some(SHORTEN_TIME);
+    let time = Some(time);
     let shorter = ::check::shorten(&make, &found, time, SHORTEN_MEMORY, threads, interrupt);
     if let Some(shorter) = shorter {
         path = check::confirm(system, &layout, &shorter)?;

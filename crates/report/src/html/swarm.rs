@@ -367,6 +367,7 @@ mod tests {
         let row = |number| TaskRow {
             task: settings.task(number),
             done: Done {
+                limit: None,
                 arena: 1 << 20,
                 bits_set: 1 << 18,
                 states: 1000,
