@@ -12,17 +12,13 @@ const MAX_SIZE: Value = 1 << 20;
 
 impl Checker<'_> {
     pub(super) fn decl(&mut self, decl: &Decl) {
+        let (Decl::Const { names, .. }
+        | Decl::Type { names, .. }
+        | Decl::Var(ast::VarDecl { names, .. })) = decl;
+        self.scopes.declaring = names.iter().map(|n| n.node.clone()).collect();
         match decl {
             Decl::Const { names, value } => self.const_decl(names, value),
-            Decl::Type { names, ty } => {
-                let ty = self.type_expr(ty);
-                for name in names {
-                    if self.scopes.is_global() && ty != TypeId::UNKNOWN {
-                        self.model.types.set_name(ty, &name.node);
-                    }
-                    self.declare(name, Symbol::Type(ty));
-                }
-            }
+            Decl::Type { names, ty } => self.type_decl(names, ty),
             Decl::Var(var) => {
                 let ty = self.type_expr(&var.ty);
                 for name in &var.names {
@@ -30,6 +26,17 @@ impl Checker<'_> {
                     self.var_decl(name, ty);
                 }
             }
+        }
+        self.scopes.declaring.clear();
+    }
+
+    fn type_decl(&mut self, names: &[Spanned<Name>], ty: &ast::TypeExpr) {
+        let ty = self.type_expr(ty);
+        for name in names {
+            if self.scopes.is_global() && ty != TypeId::UNKNOWN {
+                self.model.types.set_name(ty, &name.node);
+            }
+            self.declare(name, Symbol::Type(ty));
         }
     }
 

@@ -217,7 +217,7 @@ impl Checker<'_> {
         if !self.types().compatible(arg.ty, ty) {
             let (found, wanted) = (self.value_of(arg.ty), self.types().describe(ty));
             let message = format!("the parameter has type {wanted}, this is {found}");
-            return self.error(expr.span, message);
+            return self.mismatch(expr.span, message, ty, arg.ty);
         }
         if !by_reference {
             return;

@@ -53,6 +53,13 @@ impl Checker<'_> {
             Type::Int | Type::Range { .. } if boolean => {
                 self.error_with_help(operand.span, message, "compare it, as in 'x != 0'");
             }
+            Type::Bool if operator == "^" => {
+                self.error_with_help(
+                    operand.span,
+                    message,
+                    "write '!=' for 'either one or the other'",
+                );
+            }
             _ => self.error(operand.span, message),
         }
     }
@@ -67,25 +74,23 @@ impl Checker<'_> {
         let left = self.expr(left);
         let right = self.expr(right);
         let text = operator.node.text();
-        let (operator, ty) = match resolve(operator.node, self.bits(&left, &right)) {
-            operator @ (Binary::Eq | Binary::Ne) => {
-                self.check_comparable(text, &left, &right);
-                (operator, TypeId::BOOL)
+        let operator = resolve(operator.node, self.bits(&left, &right));
+        let (ty, fit) = match operator {
+            Binary::Eq | Binary::Ne => (TypeId::BOOL, self.check_comparable(text, &left, &right)),
+            Binary::Implies | Binary::Or | Binary::And => {
+                (TypeId::BOOL, self.check_operands(text, true, &left, &right))
             }
-            operator @ (Binary::Implies | Binary::Or | Binary::And) => {
-                self.check_operands(text, true, &left, &right);
-                (operator, TypeId::BOOL)
+            Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge => {
+                (TypeId::BOOL, self.check_operands(text, false, &left, &right))
             }
-            operator @ (Binary::Lt | Binary::Le | Binary::Gt | Binary::Ge) => {
-                self.check_operands(text, false, &left, &right);
-                (operator, TypeId::BOOL)
-            }
-            operator => {
-                self.check_operands(text, false, &left, &right);
-                (operator, TypeId::INT)
-            }
+            _ => (TypeId::INT, self.check_operands(text, false, &left, &right)),
         };
         if left.ty == TypeId::UNKNOWN || right.ty == TypeId::UNKNOWN {
+            return Expr { ty, ..wrong(span) };
+        }
+        if !fit {
+            // What was meant instead of arithmetic can be of any type.
+            let ty = if ty == TypeId::INT { TypeId::UNKNOWN } else { ty };
             return Expr { ty, ..wrong(span) };
         }
         let value = match (left.value(), right.value()) {
@@ -105,19 +110,23 @@ impl Checker<'_> {
         self.types().is_number(ty)
     }
 
-    fn check_operands(&mut self, operator: &str, boolean: bool, left: &Expr, right: &Expr) {
-        for operand in [left, right] {
-            let fits = match boolean {
-                true => matches!(operand.ty, TypeId::BOOL | TypeId::UNKNOWN),
-                false => self.takes_number(operand.ty),
-            };
-            if !fits {
-                self.wrong_operand(operator, boolean, operand);
-            }
+    fn check_operands(&mut self, operator: &str, boolean: bool, left: &Expr, right: &Expr) -> bool {
+        let fits = |ty| match boolean {
+            true => matches!(ty, TypeId::BOOL | TypeId::UNKNOWN),
+            false => self.takes_number(ty),
+        };
+        let (left_fits, right_fits) = (fits(left.ty), fits(right.ty));
+        if !left_fits {
+            self.wrong_operand(operator, boolean, left);
         }
+        // The same about both sides is said once.
+        if !right_fits && (left_fits || left.ty != right.ty) {
+            self.wrong_operand(operator, boolean, right);
+        }
+        left_fits && right_fits
     }
 
-    fn check_comparable(&mut self, operator: &str, left: &Expr, right: &Expr) {
+    fn check_comparable(&mut self, operator: &str, left: &Expr, right: &Expr) -> bool {
         for side in [left, right] {
             let multiset = matches!(self.types().get(side.ty), Type::Multiset { .. });
             if side.ty == TypeId::UNDEFINED || multiset {
@@ -126,14 +135,17 @@ impl Checker<'_> {
                     true => "compare how many elements there are: 'multisetcount(i : m, ...)'",
                     false => "write 'isundefined(x)'",
                 };
-                return self.error_with_help(side.span, message, help);
+                self.error_with_help(side.span, message, help);
+                return false;
             }
         }
-        if !self.types().compatible(left.ty, right.ty) {
+        let comparable = self.types().compatible(left.ty, right.ty);
+        if !comparable {
             let (left_text, right_text) = (self.value_of(left.ty), self.value_of(right.ty));
             let message = format!("'{operator}' cannot compare {left_text} with {right_text}");
-            self.error(left.span.to(right.span), message);
+            self.mismatch(left.span.to(right.span), message, left.ty, right.ty);
         }
+        comparable
     }
 }
 

@@ -57,11 +57,30 @@ impl Checker<'_> {
             Type::Union { .. } => format!("a value of the union {}", types.describe(ty)),
             Type::Enum { .. } => format!("a value of the enumeration {}", types.describe(ty)),
             Type::Record { .. } => format!("a record of type {}", types.describe(ty)),
-            Type::Array { .. } => "an array".into(),
-            Type::Multiset { .. } => "a multiset".into(),
+            Type::Array { .. } => format!("an array of type {}", types.describe(ty)),
+            Type::Multiset { .. } => format!("a multiset of type {}", types.describe(ty)),
             Type::MultisetIndex { .. } => "an index of a multiset".into(),
             Type::Unknown => "unknown".into(),
         }
+    }
+
+    /// Reports that two types do not go together, with what is often meant.
+    pub(super) fn mismatch(&mut self, span: Span, message: String, a: TypeId, b: TypeId) {
+        let help = match (self.types().get(a), self.types().get(b)) {
+            (Type::Scalarset { .. }, Type::Scalarset { .. }) => {
+                "each 'scalarset(...)' is a type of its own: use the same name for both"
+            }
+            (Type::Scalarset { .. }, Type::Int | Type::Range { .. })
+            | (Type::Int | Type::Range { .. }, Type::Scalarset { .. }) => {
+                "values of a scalarset have no names: let a ruleset choose one"
+            }
+            (Type::Array { .. }, Type::Array { .. })
+            | (Type::Record { .. }, Type::Record { .. }) => {
+                "the types of all their parts must be the same"
+            }
+            _ => return self.error(span, message),
+        };
+        self.error_with_help(span, message, help);
     }
 
     pub(super) fn name(&mut self, name: &Name, span: Span) -> Expr {
@@ -154,7 +173,7 @@ impl Checker<'_> {
             return self.error_with_help(index.span, message, help);
         }
         let message = format!("{} is indexed by {wanted_text}, not by {found}", path(base));
-        self.error(index.span, message);
+        self.mismatch(index.span, message, wanted, index.ty);
     }
 
     /// An index that is out of bounds whenever it is used is not an error to
@@ -203,7 +222,12 @@ impl Checker<'_> {
         match self.access(&place) {
             Access::Write => {}
             Access::Read(why) => {
-                let message = format!("{} cannot be {verb}: {why}", path(expr));
+                let shown = path(expr);
+                let why = match why.strip_prefix(&shown) {
+                    Some(rest) => format!("it{rest}"),
+                    None => why,
+                };
+                let message = format!("{shown} cannot be {verb}: {why}");
                 let by_value = why.ends_with("without 'var'");
                 match by_value {
                     true => self.error_with_help(

@@ -25,6 +25,8 @@ pub(super) struct Scopes {
     declared: HashSet<Name>,
     /// Names that were reported as undeclared: once is enough.
     reported: HashSet<Name>,
+    /// Names whose declaration is being read.
+    pub declaring: Vec<Name>,
 }
 
 impl Scopes {
@@ -44,7 +46,12 @@ impl Scopes {
                 Item::Rule(_) => {}
             }
         }
-        Scopes { scopes: vec![HashMap::new()], declared, reported: HashSet::new() }
+        Scopes {
+            scopes: vec![HashMap::new()],
+            declared,
+            reported: HashSet::new(),
+            declaring: Vec::new(),
+        }
     }
 
     pub fn open(&mut self) {
@@ -122,6 +129,9 @@ impl Checker<'_> {
     pub(super) fn undeclared(&mut self, name: &Name, span: Span, what: &str) {
         if !self.scopes.reported.insert(name.clone()) {
             return;
+        }
+        if self.scopes.declaring.contains(name) {
+            return self.error(span, format!("'{name}' is used in its own declaration"));
         }
         if self.scopes.declared.contains(name) {
             let message = format!("'{name}' is used before its declaration");

@@ -68,13 +68,7 @@ impl Checker<'_> {
         if !self.types().compatible(place.ty, checked.ty) {
             let (wanted, found) = (self.types().describe(place.ty), self.value_of(checked.ty));
             let message = format!("{} has type {wanted}, this is {found}", path(target));
-            match (self.types().get(place.ty), self.types().is_number(checked.ty)) {
-                (Type::Scalarset { .. }, true) => {
-                    let help = "values of a scalarset have no names: let a ruleset choose one";
-                    self.error_with_help(value.span, message, help);
-                }
-                _ => self.error(value.span, message),
-            }
+            self.mismatch(value.span, message, place.ty, checked.ty);
         }
         StmtKind::Assign { target: place, value: checked }
     }
@@ -110,7 +104,8 @@ impl Checker<'_> {
             );
         } else if self.types().is_simple(ty) && !self.types().compatible(checked.ty, ty) {
             let (wanted, found) = (self.types().describe(ty), self.value_of(checked.ty));
-            self.error(label.span, format!("the switch is on {wanted}, this is {found}"));
+            let message = format!("the switch is on {wanted}, this is {found}");
+            self.mismatch(label.span, message, ty, checked.ty);
         }
         checked
     }
@@ -128,7 +123,8 @@ impl Checker<'_> {
             (Returns::Value(_), None) => self.error(span, "a function returns a value"),
             (Returns::Value(ty), Some(value)) if !self.types().compatible(value.ty, ty) => {
                 let (wanted, found) = (self.types().describe(ty), self.value_of(value.ty));
-                self.error(value.span, format!("the function returns {wanted}, this is {found}"));
+                let message = format!("the function returns {wanted}, this is {found}");
+                self.mismatch(value.span, message, ty, value.ty);
             }
             _ => {}
         }

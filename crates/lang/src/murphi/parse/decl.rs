@@ -11,7 +11,8 @@ impl Parser<'_> {
     pub(super) fn section(&mut self, decls: &mut Vec<Decl>) {
         let TokenKind::Keyword(section) = *self.peek() else { return };
         self.bump();
-        while matches!(self.peek(), TokenKind::Name(_)) && !self.at_rule() && !self.at_body() {
+        while self.at_declaration() {
+            let start = self.pos;
             let decl = self.names().and_then(|names| {
                 self.expect(":")?;
                 Ok(match section {
@@ -24,6 +25,9 @@ impl Parser<'_> {
                 Ok(decl) => decls.push(decl),
                 Err(_) => {
                     self.lost_names = true;
+                    if self.pos == start {
+                        self.bump();
+                    }
                     self.skip_to_decl();
                 }
             }
@@ -31,9 +35,17 @@ impl Parser<'_> {
         }
     }
 
-    /// A name that begins a statement, because `begin` is missing.
-    fn at_body(&self) -> bool {
-        matches!(self.peek_at(1), TokenKind::Punct(":=" | "(" | "." | "["))
+    /// A name or, by mistake, a keyword in front of a colon or a comma.
+    fn at_declaration(&self) -> bool {
+        match self.peek() {
+            TokenKind::Name(_) => {
+                // Otherwise it begins a statement, because `begin` is missing.
+                let body = matches!(self.peek_at(1), TokenKind::Punct(":=" | "(" | "." | "["));
+                !body && !self.at_rule()
+            }
+            TokenKind::Keyword(_) => matches!(self.peek_at(1), TokenKind::Punct(":" | ",")),
+            _ => false,
+        }
     }
 
     /// Sections up to `begin`, which has to follow if there are any.

@@ -1,6 +1,6 @@
 //! Rules, start states, properties and what encloses them.
 
-use super::{Parse, Parser};
+use super::{Failed, Parse, Parser};
 use crate::diagnostic::Diagnostic;
 use crate::murphi::ast::*;
 use crate::murphi::token::TokenKind;
@@ -31,56 +31,71 @@ impl Parser<'_> {
             TokenKind::Keyword("startstate") => self.start_state(),
             TokenKind::Keyword("ruleset") => {
                 self.bump();
-                let mut quantifiers = vec![self.quantifier()?];
-                while self.at(";") || self.at(",") {
-                    if self.at(",") {
-                        let message = "parameters are separated by ';'";
-                        self.error(Diagnostic::error(self.span(), message));
-                    }
-                    self.bump();
-                    self.skip_semicolons();
-                    quantifiers.push(self.quantifier()?);
-                }
-                self.expect_word("do")?;
+                let quantifiers = self.head("do", Self::quantifiers);
                 let rules = self.rules(&["endruleset"])?;
+                let Some(quantifiers) = quantifiers else { return Err(Failed) };
                 Ok(Rule::Ruleset { quantifiers, rules })
             }
             TokenKind::Keyword("alias") => {
                 self.bump();
-                let aliases = self.aliases()?;
+                let aliases = self.head("do", Self::aliases);
                 let rules = self.rules(&["endalias"])?;
+                let Some(aliases) = aliases else { return Err(Failed) };
                 Ok(Rule::Alias { aliases, rules })
             }
             TokenKind::Name(_) => {
                 self.bump();
-                let choice = self.choice()?;
-                self.expect_word("do")?;
+                let choice = self.head("do", Self::choice);
                 let rules = self.rules(&["endchoose"])?;
+                let Some(choice) = choice else { return Err(Failed) };
                 Ok(Rule::Choose { choice, rules })
             }
             _ => Ok(Rule::Property(self.property()?)),
         }
     }
 
+    fn quantifiers(&mut self) -> Parse<Vec<Quantifier>> {
+        let mut quantifiers = vec![self.quantifier()?];
+        while self.at(";") || self.at(",") {
+            if self.at(",") {
+                let message = "parameters are separated by ';'";
+                self.error(Diagnostic::error(self.span(), message));
+            }
+            self.bump();
+            self.skip_semicolons();
+            quantifiers.push(self.quantifier()?);
+        }
+        Ok(quantifiers)
+    }
+
     /// Rules up to the word that closes them.
     fn rules(&mut self, close: &[&str]) -> Parse<Vec<Rule>> {
         let mut rules = Vec::new();
         self.skip_semicolons();
-        while self.at_rule() {
-            let nesting = self.nesting;
-            match self.rule() {
-                Ok(rule) => rules.push(rule),
-                Err(_) => {
-                    self.nesting = nesting;
-                    self.skip_to_rule();
+        loop {
+            let (start, nesting) = (self.pos, self.nesting);
+            if self.at_words(&["const", "type", "var", "function", "procedure"]) {
+                let message = format!("{} inside a block of rules", self.found());
+                let help = "declare it outside, or inside of a rule";
+                self.error(Diagnostic::error(self.span(), message).help(help));
+                self.lost_names = true;
+                self.bump();
+                self.skip_to_rule();
+            } else if !self.at_rule() {
+                break;
+            } else {
+                match self.rule() {
+                    Ok(rule) => rules.push(rule),
+                    Err(_) => {
+                        self.nesting = nesting;
+                        if self.pos == start {
+                            self.bump();
+                        }
+                        self.skip_to_rule();
+                    }
                 }
             }
             self.skip_semicolons();
-        }
-        if self.at_words(&["const", "type", "var", "function", "procedure"]) {
-            let message = format!("{} inside a block of rules", self.found());
-            let help = "declare it outside, or inside of a rule";
-            return self.fail(Diagnostic::error(self.span(), message).help(help));
         }
         self.close(close)?;
         Ok(rules)
@@ -201,7 +216,7 @@ impl Parser<'_> {
         Ok(Quantifier { name, domain, span })
     }
 
-    /// `a : e; b : f do`
+    /// `a : e; b : f`, up to `do`
     pub(super) fn aliases(&mut self) -> Parse<Vec<Alias>> {
         let mut aliases = Vec::new();
         while !self.at_word("do") {
@@ -210,7 +225,6 @@ impl Parser<'_> {
             aliases.push(Alias { names, target: self.expr()? });
             self.skip_semicolons();
         }
-        self.expect_word("do")?;
         Ok(aliases)
     }
 

@@ -6,6 +6,9 @@ use crate::murphi::ast::*;
 use crate::murphi::token::TokenKind;
 use ir::source::Span;
 
+/// Words that begin a statement and nothing else.
+const STMT_WORDS: &[&str] = &["if", "for", "while", "switch", "put", "return", "clear", "undefine"];
+
 impl Parser<'_> {
     /// Statements up to a word that cannot begin one.
     pub(super) fn stmts(&mut self) -> Vec<Stmt> {
@@ -62,32 +65,37 @@ impl Parser<'_> {
         if self.pos == start {
             self.bump();
         }
-        let words = ["if", "for", "while", "switch", "put", "return", "clear", "undefine"];
-        while !self.at_end() && !self.at(";") && self.at_stmt() && !self.at_words(&words) {
+        while !self.at_end() && !self.at(";") && self.at_stmt() && !self.at_words(STMT_WORDS) {
             self.bump();
         }
     }
 
-    /// What stands before `word` in the first line of a block. If it cannot be
-    /// read, the block is read all the same.
-    fn head<T>(
+    /// What stands before `word` at the start of a block; `None` if it could
+    /// not be read. The block is read in either case, so that its end is not
+    /// taken for that of another one.
+    pub(super) fn head<T>(
         &mut self,
         word: &str,
         read: impl FnOnce(&mut Self) -> Parse<T>,
-    ) -> Parse<Option<T>> {
+    ) -> Option<T> {
         let nesting = self.nesting;
-        let head = read(self).and_then(|head| {
-            self.expect_word(word)?;
-            Ok(head)
-        });
-        if let Ok(head) = head {
-            return Ok(Some(head));
-        }
+        let head = read(self).ok();
         self.nesting = nesting;
-        while !self.at_word(word) && !self.at(";") && self.at_stmt() {
+        if self.eat_word(word) {
+            return head;
+        }
+        if head.is_some() {
+            let _ = self.expect_word(word);
+        }
+        let start = self.pos;
+        while !self.at_word(word) && !self.at(";") && self.at_stmt() && !self.at_words(STMT_WORDS) {
             self.bump();
         }
-        if self.eat_word(word) { Ok(None) } else { Err(super::Failed) }
+        // If there is no such word, the block may begin right here.
+        if !self.eat_word(word) && head.is_some() {
+            self.pos = start;
+        }
+        head
     }
 
     fn stmt(&mut self) -> Parse<Stmt> {
@@ -116,7 +124,7 @@ impl Parser<'_> {
             "switch" => self.switch(),
             "for" => {
                 self.bump();
-                let quantifier = self.head("do", Self::quantifier)?;
+                let quantifier = self.head("do", Self::quantifier);
                 let body = self.stmts();
                 self.close(&["endfor"])?;
                 let Some(quantifier) = quantifier else { return Err(super::Failed) };
@@ -124,16 +132,17 @@ impl Parser<'_> {
             }
             "while" => {
                 self.bump();
-                let condition = self.head_expr("do")?;
+                let condition = self.head_expr("do");
                 let body = self.stmts();
                 self.close(&["endwhile"])?;
                 Ok(StmtKind::While { condition, body })
             }
             "alias" => {
                 self.bump();
-                let aliases = self.aliases()?;
+                let aliases = self.head("do", Self::aliases);
                 let body = self.stmts();
                 self.close(&["endalias"])?;
+                let Some(aliases) = aliases else { return Err(super::Failed) };
                 Ok(StmtKind::Alias { aliases, body })
             }
             "assert" | "invariant" | "assume" | "cover" | "liveness" => {
@@ -165,10 +174,10 @@ impl Parser<'_> {
     }
 
     /// A condition before `word`, marked as wrong if it could not be read.
-    fn head_expr(&mut self, word: &str) -> Parse<Expr> {
+    fn head_expr(&mut self, word: &str) -> Expr {
         let span = self.span();
-        let head = self.head(word, Self::expr)?;
-        Ok(head.unwrap_or(Expr { kind: ExprKind::Wrong, span, depth: 0 }))
+        let head = self.head(word, Self::expr);
+        head.unwrap_or(Expr { kind: ExprKind::Wrong, span, depth: 0 })
     }
 
     fn if_stmt(&mut self) -> Parse<StmtKind> {
@@ -176,7 +185,7 @@ impl Parser<'_> {
         let mut otherwise = Vec::new();
         loop {
             self.bump();
-            let condition = self.head_expr("then")?;
+            let condition = self.head_expr("then");
             arms.push((condition, self.stmts()));
             if !self.at_word("elsif") {
                 break;
@@ -191,22 +200,42 @@ impl Parser<'_> {
 
     fn switch(&mut self) -> Parse<StmtKind> {
         self.bump();
-        let value = self.expr()?;
+        let (span, nesting) = (self.span(), self.nesting);
+        let value = self.expr().unwrap_or_else(|_| {
+            self.nesting = nesting;
+            while self.at_stmt() {
+                self.bump();
+            }
+            Expr { kind: ExprKind::Wrong, span, depth: 0 }
+        });
         let mut cases = Vec::new();
         while self.eat_word("case") {
-            let mut labels = Vec::new();
-            while !self.at(":") {
-                labels.push(self.expr()?);
-                if !self.eat(",") {
-                    break;
+            let labels = self.labels().unwrap_or_else(|_| {
+                self.nesting = nesting;
+                while !self.at(":") && !self.at(";") && self.at_stmt() {
+                    self.bump();
                 }
-            }
-            self.expect(":")?;
+                self.eat(":");
+                Vec::new()
+            });
             cases.push((labels, self.stmts()));
         }
         let otherwise = if self.eat_word("else") { Some(self.stmts()) } else { None };
         self.close(&["endswitch"])?;
         Ok(StmtKind::Switch { value, cases, otherwise })
+    }
+
+    /// `a, b :`
+    fn labels(&mut self) -> Parse<Vec<Expr>> {
+        let mut labels = Vec::new();
+        while !self.at(":") {
+            labels.push(self.expr()?);
+            if !self.eat(",") {
+                break;
+            }
+        }
+        self.expect(":")?;
+        Ok(labels)
     }
 
     fn call_stmt(&mut self) -> Parse<StmtKind> {
