@@ -1,14 +1,17 @@
-//! Models of others: those that Rumur and CMurphi accept are accepted, those
-//! that Rumur rejects are rejected. If the corpus is there.
+//! Our models are accepted. If the corpus is there: those that Rumur and
+//! CMurphi accept are accepted, those that Rumur rejects are rejected.
 
 use std::path::{Path, PathBuf};
 
 /// Rejected for a wrong option of Rumur's: the model itself is right.
 const WRONG_OPTION: &[&str] = &["bound-illegal"];
 
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").canonicalize().expect("the repository")
+}
+
 fn corpus() -> Option<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let path = root.canonicalize().ok()?.join("../shared/corpus/murphi");
+    let path = root().join("../shared/corpus/murphi");
     if !path.is_dir() {
         // Past the test harness, which would show it for failed tests only.
         use std::io::Write;
@@ -53,17 +56,39 @@ fn rumur_and_we_reject_the_same_models() {
     assert!(n >= 175, "only {n} models were read");
 }
 
+/// All models of a directory.
+fn models(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).expect("a directory of models");
+    let paths = entries.map(|entry| entry.expect("a readable entry").path());
+    paths.filter(|path| path.extension().is_some_and(|e| e == "m")).collect()
+}
+
 #[test]
 fn models_of_cmurphi_are_accepted() {
     let Some(corpus) = corpus() else { return };
-    let mut n = 0;
-    for entry in std::fs::read_dir(corpus.join("cmurphi")).expect("a directory of models") {
-        let path = entry.expect("a readable entry").path();
-        if path.extension().is_some_and(|e| e == "m") {
-            let errors = errors(&path);
-            assert!(errors.is_empty(), "{errors}");
-            n += 1;
-        }
+    let models = models(&corpus.join("cmurphi"));
+    for path in &models {
+        let errors = errors(path);
+        assert!(errors.is_empty(), "{errors}");
     }
-    assert!(n >= 16, "only {n} models were read");
+    assert!(models.len() >= 16, "only {} models were read", models.len());
+}
+
+#[test]
+fn our_models_are_accepted_and_say_what_to_expect() {
+    let models = models(&root().join("models/murphi"));
+    for path in &models {
+        let errors = errors(path);
+        assert!(errors.is_empty(), "{errors}");
+        let text = std::fs::read_to_string(path).expect("a readable model");
+        let expect = text.lines().next().and_then(|line| line.strip_prefix("-- expect: holds "));
+        let counts = expect.and_then(|e| e.strip_prefix("states=")?.split_once(" rules="));
+        let number = |text: &str| text.parse::<u64>().is_ok_and(|n| n > 0);
+        assert!(
+            counts.is_some_and(|(states, rules)| number(states) && number(rules)),
+            "{}: the first line is '-- expect: holds states=N rules=M'",
+            path.display()
+        );
+    }
+    assert!(models.len() >= 8, "only {} models were read", models.len());
 }

@@ -72,6 +72,12 @@ fn check(text: &str) {
     }
     let failed = loaded.diagnostics.iter().any(|d| d.is_error());
     assert_eq!(loaded.model.is_none(), failed, "{text}");
+    if let Some(model) = loaded.model {
+        // What was not understood has been reported.
+        let tree = format!("{:?} {:?}", model.functions, (&model.rules, &model.properties));
+        let wrong = tree.contains("kind: Wrong") || tree.contains("ty: TypeId(0)");
+        assert!(!wrong, "{text}\n{tree}");
+    }
     assert!(start.elapsed() < Duration::from_secs(10), "too slow:\n{text}");
 }
 

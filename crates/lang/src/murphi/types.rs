@@ -120,7 +120,9 @@ impl Types {
 
     /// Gives a type the name it was declared by, if it has none yet.
     pub fn set_name(&mut self, id: TypeId, name: &Name) {
-        self.entries[id.0 as usize].name.get_or_insert_with(|| name.clone());
+        if id > TypeId::UNDEFINED {
+            self.entries[id.0 as usize].name.get_or_insert_with(|| name.clone());
+        }
     }
 
     pub fn get(&self, id: TypeId) -> &Type {

@@ -33,7 +33,7 @@ impl Checker<'_> {
     fn type_decl(&mut self, names: &[Spanned<Name>], ty: &ast::TypeExpr) {
         let ty = self.type_expr(ty);
         for name in names {
-            if self.scopes.is_global() && ty != TypeId::UNKNOWN {
+            if self.scopes.is_global() {
                 self.model.types.set_name(ty, &name.node);
             }
             self.declare(name, Symbol::Type(ty));
@@ -123,6 +123,14 @@ impl Checker<'_> {
                 let name = self.locals[id.0 as usize].name.clone();
                 self.variable_not_constant(expr.span, &name);
             }
+            ExprKind::Cond(condition, yes, no) => {
+                let part = [condition, yes, no].into_iter().find(|part| part.value().is_none());
+                if let Some(part) = part {
+                    self.not_constant(part);
+                }
+            }
+            // It has been reported.
+            ExprKind::Wrong => {}
             ExprKind::Call { .. } => self.error(expr.span, "a call is no constant"),
             _ => self.error(expr.span, "this is no constant"),
         }

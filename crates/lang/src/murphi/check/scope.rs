@@ -84,7 +84,7 @@ impl Scopes {
 
     /// A declared name that differs in few letters, or only in case.
     fn similar(&self, name: &str) -> Option<&Name> {
-        let limit = (name.chars().count() / 3).clamp(1, 2);
+        let limit = (name.chars().count() / 3).min(2);
         self.scopes
             .iter()
             .flat_map(|scope| scope.keys())
