@@ -409,6 +409,10 @@ fn functions() {
 
 #[test]
 fn constants_and_ranges() {
+    let wide = "the range does not fit into 64 bits together with 'undefined'";
+    check("var x : 0..0xffffffffffffffff; startstate begin end;", &[&format!("1:9: {wide}")]);
+    check("var x : -1..0xfffffffffffffff0; startstate begin end;", &[&format!("1:9: {wide}")]);
+    check("var x : 0..0xfffffffffffffffe; startstate begin end;", &[]);
     check("var x : 3..1; startstate begin end;", &["1:9: the range is empty: 1 is less than 3"]);
     check(
         "var x : 0..3; y : 0..x; startstate begin end;",

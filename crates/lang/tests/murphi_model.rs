@@ -133,6 +133,36 @@ fn unions_take_their_members() {
 }
 
 #[test]
+fn multisets_have_aliases_and_places() {
+    model(
+        "type p : scalarset(2); h : enum {Home}; n : union {p, h}; \
+         m : record dest : n; seen : boolean end; \
+         var net : array [n] of multiset [3] of m; done : array [p] of boolean; \
+         procedure get(x : m; who : p); begin done[who] := x.seen; end; \
+         startstate begin undefine net; multisetremovepred(i : net[Home], true); clear done; end; \
+         ruleset who : n do choose i : net[who] do alias box : net[who]; x : box[i] do \
+         rule ismember(who, p) & multisetcount(j : box, box[j].seen) < 2 ==> \
+           get(x, who); x.dest := Home; multisetadd(x, net[x.dest]); multisetremove(i, box); \
+         endrule endalias endchoose endruleset",
+    );
+}
+
+/// The deepest tree there can be is checked and freed on a small stack.
+#[test]
+fn deep_trees_fit_on_the_stack() {
+    let chain = format!("x{}", " & x".repeat(990));
+    let blocks = 240;
+    let (open, close) = ("if x then ".repeat(blocks), "end; ".repeat(blocks));
+    model(&format!("var x : boolean; rule {chain} ==> {open} x := {chain}; {close} end"));
+    let mut deep = String::from("x");
+    for _ in 0..20 {
+        deep = format!("forall i : 0..({deep}{} ? 1 : 0) do x end", " & x".repeat(900));
+    }
+    let loaded = load("m.m", format!("var x : boolean; invariant {deep};"));
+    assert_eq!(loaded.diagnostics[0].message, "the expression has too many levels");
+}
+
+#[test]
 fn spellings_of_both_tools_are_read() {
     model(
         "CONST n : 0x2 TYPE t : 0 .. n VAR x : t y : Array[t] Of Boolean \

@@ -202,6 +202,12 @@ impl Checker<'_> {
             self.error(span, format!("the range is empty: {high} is less than {low}"));
             return TypeId::UNKNOWN;
         }
+        // As in Rumur, 64 bits hold all values and 'undefined'.
+        let signed = low < 0 && high > i64::MAX.into();
+        if signed || high - low >= u64::MAX.into() {
+            self.error(span, "the range does not fit into 64 bits together with 'undefined'");
+            return TypeId::UNKNOWN;
+        }
         self.model.types.add(Type::Range { low, high })
     }
 

@@ -178,7 +178,7 @@ impl Parser<'_> {
         self.expect_word("do")?;
         let body = Box::new(self.expr()?);
         self.close(&[if forall { "endforall" } else { "endexists" }])?;
-        let depth = body.depth;
+        let depth = body.depth.max(domain_depth(&quantifier.domain));
         let kind = ExprKind::Quantified { forall, quantifier, body };
         self.node(kind, start.to(self.prev_span()), depth)
     }
@@ -195,7 +195,7 @@ impl Parser<'_> {
             self.expect(",")?;
             let ty = self.type_expr()?;
             self.expect(")")?;
-            let depth = value.depth;
+            let depth = value.depth.max(type_depth(&ty));
             (ExprKind::IsMember(Box::new(value), Box::new(ty)), depth)
         } else {
             let call = self.call()?;
@@ -247,5 +247,34 @@ impl Parser<'_> {
             };
             expr = self.node(kind, name.span.to(self.prev_span()), depth)?;
         }
+    }
+}
+
+/// Levels of expressions in what a quantifier goes through.
+fn domain_depth(domain: &Domain) -> u16 {
+    match domain {
+        Domain::Type(ty) => type_depth(ty),
+        Domain::Steps { from, to, by } => {
+            let by = by.as_ref().map_or(0, |by| by.depth);
+            from.depth.max(to.depth).max(by)
+        }
+    }
+}
+
+/// Levels of expressions in a type.
+fn type_depth(ty: &TypeExpr) -> u16 {
+    match &ty.kind {
+        TypeExprKind::Range(low, high) => low.depth.max(high.depth),
+        TypeExprKind::Scalarset(size) => size.depth,
+        TypeExprKind::Array { index, element } => type_depth(index).max(type_depth(element)),
+        TypeExprKind::Multiset { size, element } => size.depth.max(type_depth(element)),
+        TypeExprKind::Record(fields) => {
+            fields.iter().map(|field| type_depth(&field.ty)).max().unwrap_or(0)
+        }
+        TypeExprKind::Union(members) => members.iter().map(type_depth).max().unwrap_or(0),
+        TypeExprKind::Boolean
+        | TypeExprKind::Named(_)
+        | TypeExprKind::Enum(_)
+        | TypeExprKind::Wrong => 0,
     }
 }

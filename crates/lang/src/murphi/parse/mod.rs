@@ -15,7 +15,7 @@ use crate::diagnostic::Diagnostic;
 use ir::source::Span;
 
 /// Deeper nesting is refused, so that no input overflows the stack.
-const MAX_NESTING: usize = 120;
+const MAX_NESTING: usize = 250;
 /// More errors than this help nobody.
 const MAX_ERRORS: usize = 50;
 
