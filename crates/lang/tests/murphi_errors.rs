@@ -201,10 +201,6 @@ fn conditions_and_operands() {
         &["1:51: '!' takes booleans, not a number [compare it, as in 'x != 0']"],
     );
     check(
-        "var x : boolean; startstate begin x := x < true; end;",
-        &["1:40: '<' takes numbers, not a boolean"],
-    );
-    check(
         "var x : boolean; e : enum {A, B}; startstate begin x := e = 1; end;",
         &["1:57: '=' cannot compare a value of the enumeration 'enum {A, B}' with a number"],
     );
@@ -246,6 +242,10 @@ fn parts_and_indices() {
             "1:49: an array cannot be indexed by a record of type 'r' [index it by a range, an enumeration, a scalarset, a union or a boolean]",
         ],
     );
+}
+
+#[test]
+fn simple_values() {
     check(
         "type r : record f : boolean end; var x : r; startstate begin switch x end; end;",
         &[
@@ -273,12 +273,6 @@ fn parts_and_indices() {
         "var x : 0..3; startstate begin x := 1.5; end;",
         &[
             "1:37: real numbers are not supported [use whole numbers, for example in a smaller unit]",
-        ],
-    );
-    check(
-        "type r : record f : boolean end; function g() : r; begin end; startstate begin put g(); end;",
-        &[
-            "1:84: a record of type 'r' that is no variable cannot be put [assign it to a variable first]",
         ],
     );
 }
@@ -313,10 +307,6 @@ fn scalarsets() {
         "type P : scalarset(0); startstate begin end;",
         &["1:20: a scalarset cannot have size 0 [sizes are 1 to 1048576]"],
     );
-    check(
-        "type P : scalarset(true); startstate begin end;",
-        &["1:20: the size of a scalarset is a number, not a boolean"],
-    );
 }
 
 #[test]
@@ -324,10 +314,6 @@ fn places() {
     check(
         "const N : 3; startstate begin N := 4; end;",
         &["1:31: 'N' cannot be assigned to: it is a constant"],
-    );
-    check(
-        "type e : enum {A}; startstate begin clear A; end;",
-        &["1:43: 'A' cannot be cleared: it is a constant"],
     );
     check(
         "var x : 0..3; ruleset i : 0..3 do rule begin i := 1; end; end;",
@@ -507,10 +493,6 @@ fn multisets() {
         &["1:63: the multiset is of 'boolean', this is a number"],
     );
     check(
-        "var x : boolean; startstate begin multisetadd(true, x); end;",
-        &["1:53: 'x' is a boolean, no multiset"],
-    );
-    check(
         "var m : multiset [2] of boolean; startstate begin multisetremove(1, m); end;",
         &[
             "1:66: an index of 'm' is needed, not a number [choose an element: 'choose i : m do ... multisetremove(i, m) ...']",
@@ -541,10 +523,6 @@ fn statements() {
     check(
         "var x : boolean; rule begin liveness x; end;",
         &["1:29: 'liveness' is a property of the model, no statement [put it between the rules]"],
-    );
-    check(
-        "var x : boolean; startstate begin while 1 do end; end;",
-        &["1:41: a condition is a boolean, not a number [compare it, as in 'x != 0']"],
     );
     check(
         "var a : array [0..3] of boolean; startstate begin a[4] := true; end;",
