@@ -2,8 +2,10 @@
 
 use crate::args::ModelArgs;
 use anyhow::{Context, Result, bail};
+use ir::source::Sources;
 use ir::system::System;
 use ir::trace::Trace;
+use lang::diagnostic::Diagnostic;
 use lang::promela::preprocess::FileLoader;
 use std::path::Path;
 
@@ -13,25 +15,46 @@ pub fn model(args: &ModelArgs) -> Result<Option<System>> {
     let path = &args.model;
     let name = path.display().to_string();
     match path.extension().and_then(|e| e.to_str()) {
-        Some("m") => bail!("{name}: Murphi models are not supported yet"),
+        Some("m") if !args.define.is_empty() => bail!("{name}: '-D' is for Promela models"),
+        Some("m") => return murphi(path, &name),
         Some("json") => bail!("{name}: this looks like a trace: use 'supertrace show {name}'"),
         _ => {}
     }
+    let text = text(path, &name)?;
+    let defines = args.define.iter().map(|d| define(d)).collect::<Result<Vec<_>>>()?;
+    let loaded = lang::promela::load(&name, text, &defines, &FileLoader);
+    show(&name, &loaded.diagnostics, &loaded.sources);
+    Ok(loaded.system)
+}
+
+/// Reads and checks a Murphi model, which is all that can be done with it yet.
+fn murphi(path: &Path, name: &str) -> Result<Option<System>> {
+    let loaded = lang::murphi::load(name, text(path, name)?);
+    show(name, &loaded.diagnostics, &loaded.sources);
+    if loaded.model.is_some() {
+        bail!("{name}: the model is correct, but running Murphi models is not supported yet");
+    }
+    Ok(None)
+}
+
+fn text(path: &Path, name: &str) -> Result<String> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read '{name}'"))?;
     let Ok(text) = String::from_utf8(bytes) else {
         bail!("'{name}' is no text file: it is not valid UTF-8");
     };
-    let defines = args.define.iter().map(|d| define(d)).collect::<Result<Vec<_>>>()?;
-    let loaded = lang::promela::load(&name, text, &defines, &FileLoader);
-    for diagnostic in &loaded.diagnostics {
-        eprint!("{}", diagnostic.render(&loaded.sources));
+    Ok(text)
+}
+
+/// Errors and warnings to standard error, and how many errors there are.
+fn show(name: &str, diagnostics: &[Diagnostic], sources: &Sources) {
+    for diagnostic in diagnostics {
+        eprint!("{}", diagnostic.render(sources));
     }
-    let n_errors = loaded.diagnostics.iter().filter(|d| d.is_error()).count();
+    let n_errors = diagnostics.iter().filter(|d| d.is_error()).count();
     if n_errors > 0 {
         let s = if n_errors == 1 { "" } else { "s" };
         eprintln!("supertrace: {n_errors} error{s} in '{name}'");
     }
-    Ok(loaded.system)
 }
 
 fn define(text: &str) -> Result<(String, String)> {

@@ -181,6 +181,24 @@ fn defines_and_includes_reach_the_model() {
 }
 
 #[test]
+fn murphi_models_are_checked_but_not_run() {
+    let output = supertrace(&["check", "models/murphi/peterson.m"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("running Murphi models is not supported yet"));
+    let wrong = temp_model("wrong.m", "var x: boolean;\nrule begin\n  x := 1;\n  y := x;\nend;\n");
+    let output = supertrace(&["check", &wrong]);
+    assert_eq!(output.status.code(), Some(2));
+    let said = stderr(&output);
+    assert!(
+        said.contains("wrong.m:3:8: error: 'x' has type 'boolean', this is a number"),
+        "{said}"
+    );
+    assert!(said.contains("2 errors in"), "{said}");
+    let output = supertrace(&["check", "models/murphi/peterson.m", "-D", "N=1"]);
+    assert!(stderr(&output).contains("'-D' is for Promela models"));
+}
+
+#[test]
 fn all_violations_are_reported_once_each() {
     let text = "byte x;\nactive proctype P() {\n if\n :: assert(x == 1)\n :: assert(x == 2)\n \
                 :: x = 9; assert(x == 3)\n fi\n}\n";

@@ -4,4 +4,5 @@
 //! never panics on one. It executes nothing.
 
 pub mod diagnostic;
+pub mod murphi;
 pub mod promela;

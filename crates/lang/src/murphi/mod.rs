@@ -1,0 +1,38 @@
+//! Murphi, the language of CMurphi and Rumur: lex, parse, check.
+//!
+//! The language is that of Rumur, with unions, multisets, `choose` and
+//! `undefined` of CMurphi. Where the two tools differ in what they accept, the
+//! model is accepted if it can mean one thing only.
+
+pub mod ast;
+mod check;
+pub mod lex;
+pub mod model;
+mod parse;
+pub mod token;
+pub mod types;
+
+use crate::diagnostic::Diagnostic;
+use ir::source::Sources;
+pub use model::Model;
+
+/// A model that was read, or what is wrong with it.
+pub struct Loaded {
+    pub model: Option<Model>,
+    pub sources: Sources,
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Reads a model: all that is wrong with it is in the diagnostics.
+pub fn load(name: &str, text: String) -> Loaded {
+    let mut sources = Sources::default();
+    let mut diagnostics = Vec::new();
+    let file = sources.add(name, text);
+    let tokens = lex::lex(&sources.files[file as usize].text, file, &mut diagnostics);
+    let program = parse::parse(tokens, &mut diagnostics);
+    let model = check::check(&program, &mut diagnostics);
+    diagnostics.sort_by_key(|d| (d.span.start, d.span.end));
+    diagnostics.dedup();
+    let failed = diagnostics.iter().any(Diagnostic::is_error);
+    Loaded { model: (!failed).then_some(model), sources, diagnostics }
+}
