@@ -1,29 +1,21 @@
 //! `supertrace check`.
 
 use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
+use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, listing};
 use crate::{args, command, engine, exit, load, print, progress, storage, trail, units};
 use anyhow::Result;
-use check::{Compress, Files, Found, Options, Order, Outcome, Verdict};
+use check::{Compress, Files, Options, Order, Outcome, Verdict};
 use ir::fault::FaultKind;
-use ir::interpret::Interpreter;
-use ir::layout::Layout;
-use ir::model::{Model, Step};
+use ir::model::Step;
 use ir::reduce;
 use ir::system::System;
-use ir::trace::{self, Replayed, Trace};
+use ir::trace::Trace;
 use report::check::{CheckReport, Context};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Duration;
-
-/// Time and memory for the search for a shorter counterexample.
-const SHORTEN_TIME: Duration = Duration::from_secs(2);
-const SHORTEN_MEMORY: u64 = 1 << 30;
-/// A counterexample of up to this many steps is printed with the result.
-const LISTED_STEPS: usize = 100;
 
 pub fn run(args: &CheckArgs) -> Result<u8> {
     let Some(system) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
@@ -34,19 +26,13 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     }
     let (mut outcome, runs) = search(&reduced, args)?;
     reduce::expand_reached(&reduced, &mut outcome.reached);
-    let layout = Layout::new(&system);
     let mut traces = Vec::new();
     let mut first_steps = None;
     for found in &outcome.violations {
-        let found = as_written(&reduced, found);
-        let mut path = confirm(&system, &layout, &found)?;
-        if let Some(shorter) = shorten(&system, &layout, &found, &path, args, &outcome) {
-            path = confirm(&system, &layout, &shorter)?;
-        }
-        first_steps.get_or_insert_with(|| path.transitions.concat());
-        let mut trace = trace::describe(&system, &layout, &path);
-        trace.define = args.model.define.clone();
-        traces.push((depth(&path), trace));
+        let (define, effort) = (&args.model.define, effort(args, &outcome));
+        let shown = counterexample(&system, &reduced, define, found, effort)?;
+        first_steps.get_or_insert(shown.steps);
+        traces.push((shown.depth, shown.trace));
     }
     if progress::wanted(args.quiet) {
         progress::clear();
@@ -219,41 +205,10 @@ fn threads(args: &CheckArgs) -> usize {
     args.threads.unwrap_or(most)
 }
 
-/// The violation with its path in the model as it is written.
-pub fn as_written(reduced: &System, found: &Found) -> Found {
-    let faulty = found.fault.kind != FaultKind::Deadlock;
-    let steps = reduce::expand_steps(reduced, &found.steps, faulty);
-    Found { steps, ..found.clone() }
-}
-
-/// Runs a path again in the interpreter, so that no false alarm is reported.
-pub fn confirm(system: &System, layout: &Layout, found: &Found) -> Result<Replayed> {
-    trace::replay(system, layout, &found.steps, Some(found.fault.kind)).map_err(|reason| {
-        anyhow::anyhow!(
-            "a counterexample ({}: {}) does not replay: {reason}\n\
-             this is a bug in Supertrace, not in the model: please report it",
-            found.fault.kind,
-            found.fault.message
-        )
-    })
-}
-
-/// Transitions to the violation; that of a deadlock is the last state itself.
-pub fn depth(path: &Replayed) -> usize {
-    path.transitions.len()
-}
-
-/// A shorter path to the same violation, if one is found in time. After a
-/// breadth-first search a path is as short as can be but for merged
-/// statements; it takes the time it needs to be a shortest one.
-fn shorten(
-    system: &System,
-    layout: &Layout,
-    found: &Found,
-    path: &Replayed,
-    args: &CheckArgs,
-    outcome: &Outcome,
-) -> Option<Found> {
+/// What may be spent on a shorter path. After a breadth-first search a path is
+/// as short as can be but for merged statements; it takes the time it needs to
+/// be a shortest one.
+fn effort(args: &CheckArgs, outcome: &Outcome) -> Option<Effort> {
     let left = args.time.map(|t| t.saturating_sub(outcome.spent));
     let time = match (args.search, args.shorten) {
         (Search::Bfs, _) if args.reduce == Reduce::None => return None,
@@ -263,9 +218,7 @@ fn shorten(
     };
     let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let memory = if args.search == Search::Dfs { memory.min(SHORTEN_MEMORY) } else { memory };
-    let found = Found { depth: depth(path), ..found.clone() };
-    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, layout)) };
-    check::shorten(&make, &found, time, memory, threads(args), interrupt())
+    Some(Effort { time, memory, threads: threads(args) })
 }
 
 fn reduce_name(args: &CheckArgs) -> &'static str {
@@ -328,14 +281,6 @@ fn show(report: &CheckReport, args: &CheckArgs) {
     print(&text);
     if let Some(violation) = &report.violation {
         print("\n");
-        if violation.trace.steps.len() <= LISTED_STEPS {
-            print(&report::trace::steps(&violation.trace, color));
-        } else {
-            let n = violation.trace.steps.len();
-            print(&format!(
-                "the counterexample has {n} steps: keep it with --trace FILE, \
-                 then 'supertrace show FILE'\n"
-            ));
-        }
+        print(&listing(&violation.trace, color));
     }
 }

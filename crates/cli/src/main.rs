@@ -3,6 +3,7 @@
 mod args;
 mod check;
 mod command;
+mod counterexample;
 mod engine;
 mod estimate;
 mod load;

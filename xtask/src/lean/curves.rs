@@ -22,7 +22,7 @@ pub fn runs(lab: &Lab) -> Result<Vec<Value>, String> {
     for bits in ARENAS {
         let flags = format!(
             "{INSTANCE} --arena 2^{bits} --portfolio uniform --tasks {tasks} --until all \
-             --collector exact"
+             --collector exact --threads 1"
         );
         let swarmed = lab.swarm(MODEL, &flags)?;
         for point in swarmed.report["curve"].as_array().into_iter().flatten() {

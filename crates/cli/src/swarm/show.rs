@@ -1,26 +1,18 @@
 //! Shows what a swarm has come to.
 
 use crate::args::swarm::ShowArgs;
-use crate::{check, command, exit, load, print, progress, units};
+use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, listing};
+use crate::{command, exit, load, print, progress, units};
 use ::check::Found;
 use anyhow::Result;
-use ir::interpret::Interpreter;
-use ir::layout::Layout;
-use ir::model::Model;
 use ir::system::System;
-use ir::trace::{self, Trace};
+use ir::trace::Trace;
 use report::swarm::{Context, SwarmReport};
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use swarm::{Halt, Record, Swarm};
 
 pub use report::swarm::Counted;
-
-/// Time and memory for the search for shorter counterexamples.
-const SHORTEN_TIME: Duration = Duration::from_secs(2);
-const SHORTEN_MEMORY: u64 = 1 << 30;
-/// A counterexample of up to this many steps is printed with the result.
-const LISTED_STEPS: usize = 100;
 
 /// What is known besides the record.
 pub struct Run<'a> {
@@ -41,8 +33,14 @@ pub fn show(
     let mut traces = Vec::new();
     for (left, violation) in (1..=record.violations.len() as u32).rev().zip(&record.violations) {
         // Each has its part of the time that is left.
-        let time = SHORTEN_TIME.saturating_sub(started.elapsed()) / left;
-        traces.push(counterexample(system, reduced, record, violation, time)?);
+        let time = Some(SHORTEN_TIME.saturating_sub(started.elapsed()) / left);
+        let (memory, threads) = (SHORTEN_MEMORY, units::default_threads());
+        let effort = Some(Effort { time, memory, threads });
+        let swarm::Violation { fault, depth, steps, .. } = violation.clone();
+        let found = Found { fault, depth, steps };
+        let define = &record.subject.define;
+        let shown = counterexample(system, reduced, define, &found, effort)?;
+        traces.push((shown.depth, shown.trace));
     }
     let mut reached = record.reached.clone();
     ir::reduce::expand_reached(reduced, &mut reached);
@@ -109,42 +107,8 @@ fn print_report(report: &SwarmReport, args: &ShowArgs) {
     print(&text);
     if let Some(violation) = report.violations.first() {
         print("\n");
-        let n = violation.trace.steps.len();
-        if n <= LISTED_STEPS {
-            print(&report::trace::steps(&violation.trace, color));
-        } else {
-            print(&format!(
-                "the counterexample has {n} steps: keep it with --trace FILE, \
-                 then 'supertrace show FILE'\n"
-            ));
-        }
+        print(&listing(&violation.trace, color));
     }
-}
-
-/// The way to a violation in the model as it is written: replayed, shortened
-/// and replayed again.
-fn counterexample(
-    system: &System,
-    reduced: &System,
-    record: &Record,
-    violation: &swarm::Violation,
-    time: Duration,
-) -> Result<(usize, Trace)> {
-    let layout = Layout::new(system);
-    let swarm::Violation { fault, depth, steps, .. } = violation.clone();
-    let mut found = check::as_written(reduced, &Found { fault, depth, steps });
-    let mut path = check::confirm(system, &layout, &found)?;
-    found.depth = check::depth(&path);
-    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
-    let (threads, interrupt) = (units::default_threads(), check::interrupt());
-    let time = Some(time);
-    let shorter = ::check::shorten(&make, &found, time, SHORTEN_MEMORY, threads, interrupt);
-    if let Some(shorter) = shorter {
-        path = check::confirm(system, &layout, &shorter)?;
-    }
-    let mut trace = trace::describe(system, &layout, &path);
-    trace.define = record.subject.define.clone();
-    Ok((check::depth(&path), trace))
 }
 
 fn options(record: &Record) -> BTreeMap<&'static str, serde_json::Value> {

@@ -1,0 +1,84 @@
+//! From a violation that a search has found to what is shown: the path in the
+//! model as it is written, replayed, shortened and replayed again.
+
+use anyhow::Result;
+use check::Found;
+use ir::fault::FaultKind;
+use ir::interpret::Interpreter;
+use ir::layout::Layout;
+use ir::model::{Model, Step};
+use ir::reduce;
+use ir::system::System;
+use ir::trace::{self, Replayed, Trace};
+use std::time::Duration;
+
+/// Time and memory for the search for a shorter path, if nothing else is said.
+pub const SHORTEN_TIME: Duration = Duration::from_secs(2);
+pub const SHORTEN_MEMORY: u64 = 1 << 30;
+/// A counterexample of up to this many steps is printed with the result.
+const LISTED_STEPS: usize = 100;
+
+/// What may be spent on a shorter path.
+pub struct Effort {
+    pub time: Option<Duration>,
+    pub memory: u64,
+    pub threads: usize,
+}
+
+pub struct Counterexample {
+    /// Transitions to the violation; that of a deadlock is the last state itself.
+    pub depth: usize,
+    pub steps: Vec<Step>,
+    pub trace: Trace,
+}
+
+/// `reduced` is the model as it was searched. Without effort the path stays as
+/// it is.
+pub fn counterexample(
+    system: &System,
+    reduced: &System,
+    define: &[String],
+    found: &Found,
+    effort: Option<Effort>,
+) -> Result<Counterexample> {
+    let layout = Layout::new(system);
+    let faulty = found.fault.kind != FaultKind::Deadlock;
+    let steps = reduce::expand_steps(reduced, &found.steps, faulty);
+    let mut found = Found { steps, ..found.clone() };
+    let mut path = confirm(system, &layout, &found)?;
+    found.depth = path.transitions.len();
+    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
+    let shorter = effort.and_then(|Effort { time, memory, threads }| {
+        check::shorten(&make, &found, time, memory, threads, crate::check::interrupt())
+    });
+    if let Some(shorter) = shorter {
+        path = confirm(system, &layout, &shorter)?;
+    }
+    let mut trace = trace::describe(system, &layout, &path);
+    trace.define = define.to_vec();
+    Ok(Counterexample { depth: path.transitions.len(), steps: path.transitions.concat(), trace })
+}
+
+/// Runs a path again in the interpreter, so that no false alarm is reported.
+fn confirm(system: &System, layout: &Layout, found: &Found) -> Result<Replayed> {
+    trace::replay(system, layout, &found.steps, Some(found.fault.kind)).map_err(|reason| {
+        anyhow::anyhow!(
+            "a counterexample ({}: {}) does not replay: {reason}\n\
+             this is a bug in Supertrace, not in the model: please report it",
+            found.fault.kind,
+            found.fault.message
+        )
+    })
+}
+
+/// The steps of a counterexample, or what to do if there are too many.
+pub fn listing(trace: &Trace, color: bool) -> String {
+    let n = trace.steps.len();
+    if n <= LISTED_STEPS {
+        return report::trace::steps(trace, color);
+    }
+    format!(
+        "the counterexample has {n} steps: keep it with --trace FILE, \
+         then 'supertrace show FILE'\n"
+    )
+}
