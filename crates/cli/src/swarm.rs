@@ -1,5 +1,6 @@
 //! `supertrace swarm`.
 
+mod kept;
 mod live;
 mod pilot;
 mod show;
@@ -13,12 +14,12 @@ use ::check::{Collector, Maker, Options, Searcher};
 use anyhow::{Context, Result, bail, ensure};
 use ir::model::Flow;
 use ir::system::System;
+use kept::Kept;
 use live::Live;
 use show::{Counted, Run};
 use std::path::Path;
-use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use swarm::{Engine, Halt, Journal, Plan, Pulse, Record, Settings, Subject, Swarm, Task, perform};
+use swarm::{Engine, Plan, Pulse, Record, Settings, Subject, Swarm, Task, perform};
 
 /// Tasks if nothing else limits the swarm.
 const TASKS: u32 = 1000;
@@ -216,13 +217,7 @@ fn search(
         "an arena of {} for each of {threads} threads does not fit in the memory",
         report::text::bytes(settings.arena / 8)
     );
-    let (journal, record) = match &args.resume {
-        Some(dir) => {
-            let (journal, record) = Journal::open(dir, &subject)?;
-            (Some(Mutex::new(journal)), record)
-        }
-        None => (None, Record::new(subject)),
-    };
+    let (kept, record) = Kept::open(args.resume.as_deref(), subject)?;
     let live = Live::new(args, tasks, collector.as_ref().filter(|_| record.tasks.is_empty()));
     let engine = Engine {
         make,
@@ -240,24 +235,12 @@ fn search(
             None => tasks.is_none_or(|n| number < n).then(|| settings.task(number)),
         }
     };
-    let trouble = Mutex::new(None);
-    let tell = |pulse: &Pulse| {
-        if let (Some(journal), Some((task, _))) = (&journal, &pulse.task)
-            && let Ok(mut journal) = journal.lock()
-            && let Err(error) = journal.note(task, pulse.record)
-        {
-            trouble.lock().map(|mut t| *t = Some(error)).ok();
-            return Flow::Stop;
-        }
-        live.tell(pulse)
+    let tell = |pulse: &Pulse| match &pulse.task {
+        Some((task, _)) if !kept.keep(task, pulse.record) => Flow::Stop,
+        _ => live.tell(pulse),
     };
     let swarm = engine.run(&task, record, &tell);
     live.end();
-    if let Some(error) = trouble.into_inner().ok().flatten() {
-        bail!("finished tasks cannot be kept: {error}");
-    }
-    if let (Some(journal), true) = (journal, swarm.halt != Some(Halt::Interrupt)) {
-        journal.into_inner().map(|mut journal| journal.merge(&swarm.record)).ok().transpose()?;
-    }
+    kept.end(&swarm.record)?;
     Ok((swarm, live.counted()))
 }

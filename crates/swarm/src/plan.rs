@@ -104,9 +104,7 @@ impl Settings {
         };
         Task { number, seed, search, order, arena, hashes, depth }
     }
-}
 
-impl Settings {
     /// Why these cannot be settings, if they cannot.
     pub fn fault(&self) -> Option<&'static str> {
         fault(self.arena, self.hashes.unwrap_or(1))

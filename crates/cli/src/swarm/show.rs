@@ -29,19 +29,7 @@ pub fn show(
     args: &ShowArgs,
     run: Run,
 ) -> Result<u8> {
-    let started = Instant::now();
-    let mut traces = Vec::new();
-    for (left, violation) in (1..=record.violations.len() as u32).rev().zip(&record.violations) {
-        // Each has its part of the time that is left.
-        let time = Some(SHORTEN_TIME.saturating_sub(started.elapsed()) / left);
-        let (memory, threads) = (SHORTEN_MEMORY, units::default_threads());
-        let effort = Some(Effort { time, memory, threads });
-        let swarm::Violation { fault, depth, steps, .. } = violation.clone();
-        let found = Found { fault, depth, steps };
-        let define = &record.subject.define;
-        let shown = counterexample(system, reduced, define, &found, effort)?;
-        traces.push((shown.depth, shown.trace));
-    }
+    let traces = traces(system, reduced, record)?;
     let mut reached = record.reached.clone();
     ir::reduce::expand_reached(reduced, &mut reached);
     if progress::wanted(args.quiet) {
@@ -65,12 +53,45 @@ pub fn show(
     let first = traces.first().map(|(_, trace): &(usize, Trace)| trace.clone());
     let report = SwarmReport::new(system, record, &reached, traces, context);
     print_report(&report, args);
-    // One that cannot be written does not keep the others from it.
+    write_files(&report, record, args, first.as_ref())?;
+    Ok(match report.verdict {
+        "violation" => exit::VIOLATION,
+        "no-violation-found" => exit::NO_VIOLATION,
+        _ => exit::STOPPED,
+    })
+}
+
+/// The counterexamples of all violations, with their depths.
+fn traces(system: &System, reduced: &System, record: &Record) -> Result<Vec<(usize, Trace)>> {
+    let started = Instant::now();
+    let mut traces = Vec::new();
+    for (left, violation) in (1..=record.violations.len() as u32).rev().zip(&record.violations) {
+        // Each has its part of the time that is left.
+        let time = Some(SHORTEN_TIME.saturating_sub(started.elapsed()) / left);
+        let (memory, threads) = (SHORTEN_MEMORY, units::default_threads());
+        let effort = Some(Effort { time, memory, threads });
+        let swarm::Violation { fault, depth, steps, .. } = violation.clone();
+        let found = Found { fault, depth, steps };
+        let define = &record.subject.define;
+        let shown = counterexample(system, reduced, define, &found, effort)?;
+        traces.push((shown.depth, shown.trace));
+    }
+    Ok(traces)
+}
+
+/// Writes the files that were asked for. One that cannot be written does not
+/// keep the others from it.
+fn write_files(
+    report: &SwarmReport,
+    record: &Record,
+    args: &ShowArgs,
+    first: Option<&Trace>,
+) -> Result<()> {
     let mut written = Vec::new();
     if let Some(path) = &args.record {
         written.push(load::write(path, &(serde_json::to_string(record)? + "\n")));
     }
-    match (&args.trace, &first) {
+    match (&args.trace, first) {
         (Some(path), Some(trace)) => {
             let text = serde_json::to_string_pretty(trace)? + "\n";
             written.push(load::write(path, &text));
@@ -83,14 +104,9 @@ pub fn show(
         (None, _) => {}
     }
     if let Some(path) = &args.report {
-        written.push(load::write(path, &report::html::swarm_page(&report)));
+        written.push(load::write(path, &report::html::swarm_page(report)));
     }
-    written.into_iter().collect::<Result<()>>()?;
-    Ok(match report.verdict {
-        "violation" => exit::VIOLATION,
-        "no-violation-found" => exit::NO_VIOLATION,
-        _ => exit::STOPPED,
-    })
+    written.into_iter().collect()
 }
 
 fn print_report(report: &SwarmReport, args: &ShowArgs) {

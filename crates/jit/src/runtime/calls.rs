@@ -1,0 +1,192 @@
+//! What native code calls, and what calls it: the functions that go from
+//! process to process, and into and out of atomic sequences and rendezvous.
+
+use super::*;
+
+/// Stands for code there is none of.
+pub unsafe extern "C" fn give_up(
+    _: *mut Context,
+    _: *const u8,
+    _: *mut u8,
+    _: usize,
+    _: u32,
+    _: u32,
+) -> Status {
+    UNWIND
+}
+
+/// Tries all processes on the state of the current frame, youngest first.
+///
+/// # Safety
+/// `context` must be valid, loaded, and not borrowed by anyone.
+pub unsafe fn try_all(context: *mut Context) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        match (*context).wide_locations {
+            true => try_each::<true>(context),
+            false => try_each::<false>(context),
+        }
+    }
+}
+
+/// # Safety
+/// As for `try_all`; `WIDE` is what the context says.
+unsafe fn try_each<const WIDE: bool>(context: *mut Context) -> Status {
+    // SAFETY: the caller's promise: processes lie inside the state, and have
+    // as many functions as locations. References to the context end before
+    // native code is called.
+    unsafe {
+        let state = (*context).state;
+        let out = (&mut *context).buffer(1);
+        let procs = (&raw const (*context).procs).cast::<Process>();
+        let mut status = STILL;
+        for pid in (0..(*context).n_procs as usize).rev() {
+            let Process { at, locations, moves, .. } = *procs.add(pid);
+            let place = state.add(at as usize + 1);
+            let mut location = *place as u32;
+            if WIDE {
+                location |= (*place.add(1) as u32) << 8;
+            }
+            if location >= locations {
+                return UNWIND;
+            }
+            if let Some(function) = *moves.add(location as usize) {
+                status |= function(context, state, out, at as usize, pid as u32, 0);
+                if status & UNWIND != 0 {
+                    return UNWIND;
+                }
+            }
+        }
+        status
+    }
+}
+
+/// Native code has made a successor, in the rows or elsewhere.
+pub unsafe extern "C" fn successor(
+    context: *mut Context,
+    out: *const u8,
+    pid: u32,
+    action: u32,
+) -> Status {
+    // SAFETY: native code passes the context it was given and the buffer it
+    // has filled; it holds no references.
+    unsafe {
+        let context = &mut *context;
+        match context.step(pid, action) {
+            STILL => context.hand_out(out, context.len, context.depth + 1),
+            unwind => unwind,
+        }
+    }
+}
+
+/// The same after the youngest process has ended: the state ends at `len`.
+pub unsafe extern "C" fn ended(
+    context: *mut Context,
+    out: *const u8,
+    pid: u32,
+    action: u32,
+    len: usize,
+) -> Status {
+    // SAFETY: as in `successor`; the state was longer before.
+    unsafe {
+        let context = &mut *context;
+        match context.step(pid, action) {
+            STILL => context.hand_out(out, len, context.depth + 1),
+            unwind => unwind,
+        }
+    }
+}
+
+/// Follows an atomic sequence of process `pid` from the state in `out`.
+pub unsafe extern "C" fn atomic(
+    context: *mut Context,
+    out: *mut u8,
+    pid: u32,
+    action: u32,
+) -> Status {
+    // SAFETY: native code passes the context it was given and the buffer it
+    // has filled. References to the context end before native code is called.
+    unsafe {
+        let (function, next, successors, outer) = {
+            let context = &mut *context;
+            if context.step(pid, action) == UNWIND || context.tick() == UNWIND {
+                return UNWIND;
+            }
+            if context.depth + 1 >= MAX_FRAMES {
+                return UNWIND;
+            }
+            if context.repeats(out, pid) {
+                return STILL;
+            }
+            let outer = context.push(out, pid, Some(pid));
+            (context.moves(out, pid), out.add(context.frame_stride), context.successors, outer)
+        };
+        let at = (&*context).procs[pid as usize].at as usize;
+        let mut status = function.map_or(STILL, |f| f(context, out, next, at, pid, 0));
+        let context = &mut *context;
+        if status == STILL {
+            // The sequence blocks: its process gives up control here.
+            status = context.hand_out(out, context.len, context.depth);
+        }
+        context.pop(outer);
+        if status & UNWIND != 0 || (context.depth == 0 && context.successors == successors) {
+            // Nothing was handed out: the interpreter says what is wrong.
+            return UNWIND;
+        }
+        STILL
+    }
+}
+
+/// A message waits in the rendezvous channel `queue`: lets the others take it.
+pub unsafe extern "C" fn handshake(
+    context: *mut Context,
+    out: *mut u8,
+    pid: u32,
+    action: u32,
+    queue: u32,
+) -> Status {
+    // SAFETY: as in `atomic`.
+    unsafe {
+        let told = (&mut *context).step(pid, action);
+        if told == UNWIND || (*context).depth + 1 >= MAX_FRAMES {
+            return UNWIND;
+        }
+        let outer = (&mut *context).push(out, pid, None);
+        let next = out.add((*context).frame_stride);
+        let mut status = STILL;
+        for other in (0..(*context).n_procs).rev().filter(|&other| other != pid) {
+            let Some((function, at)) = (&*context).receives(out, other, queue) else { continue };
+            status |= function(context, out, next, at, other, queue);
+            if status & UNWIND != 0 {
+                return UNWIND;
+            }
+        }
+        (&mut *context).pop(outer);
+        status
+    }
+}
+
+/// An assertion does not hold; the action goes on.
+pub unsafe extern "C" fn failed(context: *mut Context, file: u32, start: u32, end: u32) {
+    // SAFETY: native code passes the context it was given.
+    let context = unsafe { &mut *context };
+    context.failure.get_or_insert(Span { file, start, end });
+}
+
+/// Moves `len` bytes; the ranges may overlap.
+pub unsafe extern "C" fn shift(to: *mut u8, from: *const u8, len: usize) {
+    // SAFETY: native code moves messages inside a channel of its buffer.
+    unsafe { std::ptr::copy(from, to, len) }
+}
+
+/// The number of the first process of a type, or -1.
+pub unsafe extern "C" fn the_process(context: *const Context, proc: u32) -> i32 {
+    // SAFETY: native code passes the context it was given.
+    let context = unsafe { &*context };
+    let procs = &context.procs[..context.n_procs as usize];
+    procs.iter().position(|p| p.proc == proc).map_or(-1, |pid| pid as i32)
+}
+
+pub fn queue(offset: usize, class: ChanIdx, capacity: usize) -> Queue {
+    Queue { offset: offset as u32, class: class.0 as u16, capacity: capacity as u16 }
+}
