@@ -1,7 +1,7 @@
 //! `supertrace check`.
 
 use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
-use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, listing};
+use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, print_result};
 use crate::{args, command, engine, exit, load, print, progress, storage, trail, units};
 use anyhow::Result;
 use check::{Compress, Files, Options, Order, Outcome, Verdict};
@@ -268,19 +268,7 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
 }
 
 fn show(report: &CheckReport, args: &CheckArgs) {
-    if args.json {
-        print(&(report.json() + "\n"));
-        return;
-    }
-    let color = args.color.on();
-    let text = report.text(color);
-    if args.quiet {
-        print(&(text.lines().next().unwrap_or("").to_string() + "\n"));
-        return;
-    }
-    print(&text);
-    if let Some(violation) = &report.violation {
-        print("\n");
-        print(&listing(&violation.trace, color));
-    }
+    let (json, color) = (args.json.then(|| report.json()), args.color.on());
+    let trace = report.violation.as_ref().map(|violation| &violation.trace);
+    print_result(json, args.quiet, color, &report.text(color), trace);
 }

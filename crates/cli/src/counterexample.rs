@@ -1,6 +1,7 @@
 //! From a violation that a search has found to what is shown: the path in the
 //! model as it is written, replayed, shortened and replayed again.
 
+use crate::print;
 use anyhow::Result;
 use check::Found;
 use ir::fault::FaultKind;
@@ -71,8 +72,25 @@ fn confirm(system: &System, layout: &Layout, found: &Found) -> Result<Replayed> 
     })
 }
 
+/// Prints a result as it was asked for: as JSON, the verdict alone, or all of
+/// it with the first counterexample.
+pub fn print_result(
+    json: Option<String>,
+    quiet: bool,
+    color: bool,
+    text: &str,
+    trace: Option<&Trace>,
+) {
+    match (json, trace) {
+        (Some(json), _) => print(&(json + "\n")),
+        (None, _) if quiet => print(&(text.lines().next().unwrap_or("").to_string() + "\n")),
+        (None, None) => print(text),
+        (None, Some(trace)) => print(&format!("{text}\n{}", listing(trace, color))),
+    }
+}
+
 /// The steps of a counterexample, or what to do if there are too many.
-pub fn listing(trace: &Trace, color: bool) -> String {
+fn listing(trace: &Trace, color: bool) -> String {
     let n = trace.steps.len();
     if n <= LISTED_STEPS {
         return report::trace::steps(trace, color);

@@ -4,7 +4,7 @@
 
 use super::run::Witness;
 use crate::outcome::Found;
-use crate::store::{Store, Token, Writer};
+use crate::store::{Filter, LossyStore, SlabDesk, Store, Token, Writer};
 use ir::fault::Fault;
 use ir::model::{Flow, Model, Sink, Step};
 
@@ -20,6 +20,24 @@ pub(super) fn found<S: Store>(model: &mut dyn Model, store: &S, witness: Witness
     let mut steps = steps(model, &mut store.writer(), &tokens);
     steps.extend(last);
     Found { fault, depth, steps }
+}
+
+/// A violation at the end of a way whose states are kept now, one after the
+/// other; `None` if there is no memory for them.
+pub(super) fn witness<'s, F: Filter>(
+    fault: Fault,
+    steps: &[Step],
+    way: impl ExactSizeIterator<Item = &'s [u8]>,
+    store: &LossyStore<'_, F>,
+    desk: &mut SlabDesk,
+) -> Option<Witness> {
+    // A deadlock has no step of its own.
+    let depth = way.len().saturating_sub(1) + !steps.is_empty() as usize;
+    let mut from = None;
+    for state in way {
+        from = Some(store.keep_state(state, from, desk)?);
+    }
+    Some(Witness { fault, from, steps: steps.to_vec(), depth })
 }
 
 /// The steps from the first of these states to the last.

@@ -1,8 +1,8 @@
 //! Shows what a swarm has come to.
 
 use crate::args::swarm::ShowArgs;
-use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, listing};
-use crate::{command, exit, load, print, progress, units};
+use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, print_result};
+use crate::{command, exit, load, progress, units};
 use ::check::Found;
 use anyhow::Result;
 use ir::system::System;
@@ -110,21 +110,9 @@ fn write_files(
 }
 
 fn print_report(report: &SwarmReport, args: &ShowArgs) {
-    if args.json {
-        print(&(report.json() + "\n"));
-        return;
-    }
-    let color = args.color.on();
-    let text = report.text(color);
-    if args.quiet {
-        print(&(text.lines().next().unwrap_or("").to_string() + "\n"));
-        return;
-    }
-    print(&text);
-    if let Some(violation) = report.violations.first() {
-        print("\n");
-        print(&listing(&violation.trace, color));
-    }
+    let (json, color) = (args.json.then(|| report.json()), args.color.on());
+    let trace = report.violations.first().map(|violation| &violation.trace);
+    print_result(json, args.quiet, color, &report.text(color), trace);
 }
 
 fn options(record: &Record) -> BTreeMap<&'static str, serde_json::Value> {

@@ -2,8 +2,8 @@
 //! until there is none or the walk is long enough; then again. The store only
 //! tells which states are new.
 
-use super::super::Maker;
-use super::super::run::{Run, Witness};
+use super::super::run::Run;
+use super::super::{Maker, path};
 use crate::dice::Dice;
 use crate::store::{Filter, LossyStore, Marked, SlabDesk};
 use ir::fault::{Fault, FaultKind};
@@ -22,8 +22,9 @@ struct Walk<'r, F> {
     /// The states on the way, and where each begins.
     way: Rows,
     begins: Vec<usize>,
-    /// The successors of the last of them.
+    /// The successors of the last of them, and where each begins.
     next: Rows,
+    starts: Vec<usize>,
     desk: SlabDesk,
 }
 
@@ -36,6 +37,7 @@ pub(super) fn search<F: Filter>(make: &Maker, run: &Run, store: &LossyStore<'_, 
         way: Rows::new(0),
         begins: Vec::new(),
         next: Rows::new(0),
+        starts: Vec::new(),
         desk: SlabDesk::default(),
     };
     let longest = run.options.depth.map_or(LONGEST, |depth| depth.min(LONGEST));
@@ -82,16 +84,16 @@ impl<F: Filter> Walk<'_, F> {
 
     /// Goes on to any successor; false if there is none.
     fn go_on(&mut self, dice: &mut Dice) -> bool {
-        let mut rows = Vec::new();
+        self.starts.clear();
         let mut at = 0;
         while at < self.next.used() {
-            rows.push(at);
+            self.starts.push(at);
             at = self.next.row(at).1;
         }
-        if rows.is_empty() {
+        if self.starts.is_empty() {
             return false;
         }
-        let state = self.next.row(rows[dice.below(rows.len())]).0.state;
+        let state = self.next.row(self.starts[dice.below(self.starts.len())]).0.state;
         if self.store.mark(self.store.fingerprint(state), dice) == Marked::New {
             self.store.collect(state);
             self.run.add_states(1);
@@ -118,14 +120,8 @@ impl<F: Filter> Sink for Walk<'_, F> {
             return Flow::Continue;
         }
         let Walk { run, store, way, begins, desk, .. } = self;
-        run.report(fault, |fault| {
-            let mut from = None;
-            for &at in begins.iter() {
-                from = Some(store.keep_state(way.row(at).0.state, from, desk)?);
-            }
-            let depth = begins.len().saturating_sub(1) + !steps.is_empty() as usize;
-            Some(Witness { fault, from, steps: steps.to_vec(), depth })
-        });
+        let way = begins.iter().map(|at| way.row(*at).0.state);
+        run.report(fault, |fault| path::witness(fault, steps, way, store, desk));
         self.flow()
     }
 

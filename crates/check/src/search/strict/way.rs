@@ -5,7 +5,8 @@
 use crate::bytes::Fingerprint;
 use crate::dice::Dice;
 use crate::outcome::Stop;
-use crate::search::run::{Run, Witness};
+use crate::search::path;
+use crate::search::run::Run;
 use crate::store::{Filter, LossyStore, SlabDesk};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Sink, Step};
@@ -189,16 +190,11 @@ impl<F: Filter> Sink for Way<'_, F> {
         }
         let Way { run, store, frames, successors, states, desk, .. } = self;
         let frames = &frames.items;
-        run.report(fault, |fault| {
-            let mut from = None;
-            for frame in frames {
-                let (_, at) = successors.items[frame.first + frame.taken - 1];
-                from = Some(store.keep_state(bytes_at(&states.items, at), from, desk)?);
-            }
-            // A deadlock has no step of its own.
-            let depth = frames.len().saturating_sub(1) + !steps.is_empty() as usize;
-            Some(Witness { fault, from, steps: steps.to_vec(), depth })
+        let way = frames.iter().map(|frame| {
+            let (_, at) = successors.items[frame.first + frame.taken - 1];
+            bytes_at(&states.items, at)
         });
+        run.report(fault, |fault| path::witness(fault, steps, way, store, desk));
         self.flow()
     }
 
