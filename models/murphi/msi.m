@@ -1,4 +1,4 @@
--- expect: holds states=952 rules=3000
+-- expect: holds states=952 rules=3000 canonical=104
 -- Caches kept coherent by a directory: a line is invalid, shared or modified.
 -- The directory serves one request at a time and waits for all answers
 -- before it grants. After the classical write-invalidate protocols, as in

@@ -1,4 +1,4 @@
--- expect: holds states=48 rules=144
+-- expect: holds states=48 rules=144 canonical=9
 -- A lock that is taken by test-and-set; who holds it is remembered, and
 -- undefined while nobody does.
 
