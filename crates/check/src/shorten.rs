@@ -9,7 +9,7 @@ use crate::outcome::Found;
 use crate::search::{Maker, Options, Order, Target, check};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
-use ir::trace::{Followed, follow};
+use ir::trace::{Followed, begin, follow};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -52,6 +52,8 @@ pub fn shorten(
 
 /// A path: states and the steps that lead from each to the next.
 struct Path {
+    /// Steps to the first state.
+    start: Vec<Step>,
     nodes: Vec<Vec<u8>>,
     transitions: Vec<Vec<Step>>,
     /// Steps from the last state into the fault; none for a deadlock.
@@ -63,7 +65,7 @@ fn shortcuts(model: &mut dyn Model, found: &Found, over: &dyn Fn() -> bool) -> O
     let hidden = model.hidden();
     let index: HashMap<&[u8], usize> =
         path.nodes.iter().enumerate().map(|(i, state)| (&state[hidden..], i)).collect();
-    let mut steps = Vec::new();
+    let mut steps = path.start.clone();
     let (mut at, mut depth) = (0, 0);
     while at + 1 < path.nodes.len() {
         let jump = if over() { None } else { jump(model, &path, &index, at) };
@@ -79,10 +81,10 @@ fn shortcuts(model: &mut dyn Model, found: &Found, over: &dyn Fn() -> bool) -> O
 
 /// The states along a path.
 fn walk(model: &mut dyn Model, found: &Found) -> Option<Path> {
-    let mut first = First(None);
-    model.initial(&mut first);
-    let mut path = Path { nodes: vec![first.0?], transitions: Vec::new(), last: Vec::new() };
-    let mut rest = &found.steps[..];
+    let Followed::Next { state, n_steps } = begin(model, &found.steps, None) else { return None };
+    let (start, mut rest) = found.steps.split_at(n_steps);
+    let (transitions, last) = (Vec::new(), Vec::new());
+    let mut path = Path { start: start.to_vec(), nodes: vec![state], transitions, last };
     let expected = (found.fault.kind != FaultKind::Deadlock).then_some(found.fault.kind);
     while !rest.is_empty() {
         match follow(model, path.nodes.last()?, rest, expected) {
@@ -147,20 +149,6 @@ fn jump(
     }
     by.reverse();
     Some((meets, by))
-}
-
-/// Keeps the first state handed out.
-struct First(Option<Vec<u8>>);
-
-impl Sink for First {
-    fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
-        self.0 = Some(state.to_vec());
-        Flow::Stop
-    }
-
-    fn fault(&mut self, _fault: Fault, _steps: &[Step]) -> Flow {
-        Flow::Stop
-    }
 }
 
 /// Keeps all successors.

@@ -1,5 +1,6 @@
 //! The command line.
 
+mod murphi;
 pub mod swarm;
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
@@ -79,12 +80,21 @@ pub enum Command {
 
 #[derive(Args, Clone)]
 pub struct ModelArgs {
-    /// The model: a Promela file (.pml)
+    /// The model: a Promela (.pml) or a Murphi file (.m)
     pub model: PathBuf,
 
     /// Define a macro, as in the C preprocessor
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     pub define: Vec<String>,
+
+    /// Murphi: which states without a way on are wrong: none, those where no rule is
+    /// enabled, or also those that no rule changes
+    #[arg(long, value_enum, default_value = "stuttering")]
+    pub deadlock: Deadlock,
+
+    /// Murphi: take states for the same that differ in the names of scalarset values
+    #[arg(long, value_enum, default_value = "off")]
+    pub symmetry: Symmetry,
 }
 
 #[derive(Args)]
@@ -358,6 +368,20 @@ pub struct ShowArgs {
 pub enum Search {
     Dfs,
     Bfs,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Deadlock {
+    Off,
+    Stuck,
+    Stuttering,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Symmetry {
+    Off,
+    Canonical,
+    Heuristic,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]

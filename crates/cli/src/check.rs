@@ -5,11 +5,10 @@ use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample
 use crate::{args, command, engine, exit, load, print, progress, storage, trail, units};
 use anyhow::Result;
 use check::{Compress, Files, Options, Order, Outcome, Verdict};
-use ir::fault::FaultKind;
+use ir::fault::{Fault, FaultKind};
 use ir::model::Step;
-use ir::reduce;
-use ir::system::System;
-use ir::trace::Trace;
+use ir::program::Program;
+use ir::trace::{self, Replayed, Trace};
 use report::check::{CheckReport, Context};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -18,21 +17,32 @@ use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub fn run(args: &CheckArgs) -> Result<u8> {
-    let Some(system) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
-    let reduced = engine::reduced(&system, args.reduce);
+    let Some(program) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
+    let reduced = engine::reduced(&program, args.reduce);
     if args.emit == Some(Emit::Ir) {
         print(&reduced.to_string());
         return Ok(exit::NO_VIOLATION);
     }
-    let (mut outcome, runs) = search(&reduced, args)?;
-    reduce::expand_reached(&reduced, &mut outcome.reached);
+    let (mut outcome, mut runs) = search(&reduced, args)?;
+    let n_starts = program.n_uncounted_starts();
+    let uncount = |run: &mut Outcome, n| run.transitions = run.transitions.saturating_sub(n);
+    uncount(&mut outcome, n_starts * runs.len().max(1) as u64);
+    runs.iter_mut().for_each(|run| uncount(run, n_starts));
+    engine::expand_reached(&reduced, &mut outcome.reached);
     let mut traces = Vec::new();
     let mut first_steps = None;
     for found in &outcome.violations {
         let (define, effort) = (&args.model.define, effort(args, &outcome));
-        let shown = counterexample(&system, &reduced, define, found, effort)?;
+        let shown = counterexample(&program, &reduced, define, found, effort)?;
         first_steps.get_or_insert(shown.steps);
         traces.push((shown.depth, shown.trace));
+    }
+    if outcome.verdict == Verdict::Holds {
+        let missed = missed_covers(&program, &outcome.reached);
+        if !missed.is_empty() {
+            outcome.verdict = Verdict::Violation;
+        }
+        traces.extend(missed.into_iter().map(|trace| (0, trace)));
     }
     if progress::wanted(args.quiet) {
         progress::clear();
@@ -46,19 +56,33 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         runs,
         command: command::given(),
     };
-    let report = CheckReport::new(&system, &outcome, traces, context);
+    let report = CheckReport::new(&program, &outcome, traces, context);
     show(&report, args);
     tell_of_files(&outcome, args);
     // The verdict is out before a file that cannot be written ends the run.
     if let Some(path) = &args.report {
         load::write(path, &report::html::check_page(&report))?;
     }
-    write_files(&system, args, first_trace.as_ref(), first_steps.as_deref())?;
+    write_files(&program, args, first_trace.as_ref(), first_steps.as_deref())?;
     Ok(match outcome.verdict {
         Verdict::Holds | Verdict::NoViolationFound => exit::NO_VIOLATION,
         Verdict::Violation => exit::VIOLATION,
         Verdict::Incomplete => exit::STOPPED,
     })
+}
+
+/// Covers that no reachable state and no rule has met, after a complete search.
+/// There is no way to show.
+fn missed_covers(program: &Program, reached: &[bool]) -> Vec<Trace> {
+    let Program::Rules(rules) = program else { return Vec::new() };
+    let reached = &reached[rules.rules.len().min(reached.len())..];
+    let missed = rules.covers.iter().zip(reached).filter(|(_, reached)| !**reached);
+    let trace = |(cover, _): (&ir::rules::Cover, _)| {
+        let message = format!("{} is never met", cover.name);
+        let fault = Some(Fault { kind: FaultKind::Cover, message, span: cover.span });
+        trace::describe(program, &Replayed { start: Vec::new(), transitions: Vec::new(), fault })
+    };
+    missed.map(trace).collect()
 }
 
 /// What has gone otherwise than asked for on disk.
@@ -79,7 +103,7 @@ fn tell_of_files(outcome: &Outcome, args: &CheckArgs) {
 
 /// Writes the first counterexample to the files that were asked for.
 fn write_files(
-    system: &System,
+    program: &Program,
     args: &CheckArgs,
     trace: Option<&Trace>,
     steps: Option<&[Step]>,
@@ -92,7 +116,9 @@ fn write_files(
     if let (Some(path), Some(trace)) = (&args.trace, trace) {
         load::write(path, &(serde_json::to_string_pretty(trace)? + "\n"))?;
     }
-    if let (Some(path), Some(steps)) = (&args.trail, steps) {
+    if let (Some(path), Some(steps), Program::Processes { system, .. }) =
+        (&args.trail, steps, program)
+    {
         load::write(path, &trail::write(system, steps))?;
     }
     Ok(())
@@ -116,11 +142,11 @@ pub fn interrupt() -> &'static AtomicBool {
 }
 
 /// All runs as one, and each of them if there are several.
-fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> {
+fn search(program: &Program, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> {
     let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let interrupt = interrupt();
     let with_progress = progress::wanted(args.quiet);
-    let files = files(system, args);
+    let files = files(program, args);
     let options = Options {
         storage: storage::storage(args)?,
         seed: args.seed,
@@ -153,7 +179,7 @@ fn search(system: &System, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> 
         files: Some(&files),
         progress: with_progress.then_some(&progress::show),
     };
-    engine::with_model(system, args.engine, |make| storage::search(make, &options, args.runs))
+    engine::with_model(program, args.engine, |make| storage::search(make, &options, args.runs))
 }
 
 /// The kinds of violations not to report.
@@ -166,14 +192,14 @@ pub fn ignored(ignore: &[Ignore]) -> Vec<FaultKind> {
     ignore.iter().flat_map(kinds).collect()
 }
 
-fn files(system: &System, args: &CheckArgs) -> Files {
+fn files(program: &Program, args: &CheckArgs) -> Files {
     Files {
         checkpoint: args.checkpoint.clone(),
         every: args.every,
         resume: args.resume.clone(),
         spill: args.spill.clone(),
         identity: vec![
-            ("model".into(), fingerprint(system)),
+            ("model".into(), fingerprint(program)),
             ("reduce".into(), reduce_name(args).into()),
         ],
     }
@@ -181,10 +207,14 @@ fn files(system: &System, args: &CheckArgs) -> Files {
 
 /// What a model is, wherever its file lies: its text, as places in it are part
 /// of results, and what it means.
-pub fn fingerprint(system: &System) -> String {
-    let nameless = System { name: String::new(), ..system.clone() };
+pub fn fingerprint(program: &Program) -> String {
+    let mut nameless = program.clone();
+    match &mut nameless {
+        Program::Processes { system, .. } => system.name.clear(),
+        Program::Rules(rules) => rules.name.clear(),
+    }
     let mut text = nameless.to_string();
-    for file in &system.sources.files {
+    for file in &program.sources().files {
         text.push_str(&file.text);
         text.push('\0');
     }
@@ -262,6 +292,8 @@ fn options_json(args: &CheckArgs) -> BTreeMap<&'static str, Value> {
         ("max_violations", json!(if args.all { None } else { Some(args.max_violations) })),
         ("shorten", json!(args.shorten == Switch::On)),
         ("define", json!(args.model.define)),
+        ("deadlock", json!(ir::rules::Deadlock::from(args.model.deadlock))),
+        ("symmetry", json!(ir::rules::Symmetry::from(args.model.symmetry))),
     ]);
     options.extend(storage::options_json(args));
     options

@@ -5,11 +5,9 @@ use crate::print;
 use anyhow::Result;
 use check::Found;
 use ir::fault::FaultKind;
-use ir::interpret::Interpreter;
-use ir::layout::Layout;
-use ir::model::{Model, Step};
+use ir::model::Step;
+use ir::program::Program;
 use ir::reduce;
-use ir::system::System;
 use ir::trace::{self, Replayed, Trace};
 use std::time::Duration;
 
@@ -36,33 +34,34 @@ pub struct Counterexample {
 /// `reduced` is the model as it was searched. Without effort the path stays as
 /// it is.
 pub fn counterexample(
-    system: &System,
-    reduced: &System,
+    program: &Program,
+    reduced: &Program,
     define: &[String],
     found: &Found,
     effort: Option<Effort>,
 ) -> Result<Counterexample> {
-    let layout = Layout::new(system);
-    let faulty = found.fault.kind != FaultKind::Deadlock;
-    let steps = reduce::expand_steps(reduced, &found.steps, faulty);
-    let mut found = Found { steps, ..found.clone() };
-    let mut path = confirm(system, &layout, &found)?;
+    let mut found = found.clone();
+    if let Program::Processes { system, .. } = reduced {
+        let faulty = found.fault.kind != FaultKind::Deadlock;
+        found.steps = reduce::expand_steps(system, &found.steps, faulty);
+    }
+    let mut path = confirm(program, &found)?;
     found.depth = path.transitions.len();
-    let make = || -> Box<dyn Model + '_> { Box::new(Interpreter::new(system, &layout)) };
+    let make = || program.interpreter();
     let shorter = effort.and_then(|Effort { time, memory, threads }| {
         check::shorten(&make, &found, time, memory, threads, crate::check::interrupt())
     });
     if let Some(shorter) = shorter {
-        path = confirm(system, &layout, &shorter)?;
+        path = confirm(program, &shorter)?;
     }
-    let mut trace = trace::describe(system, &layout, &path);
+    let mut trace = trace::describe(program, &path);
     trace.define = define.to_vec();
-    Ok(Counterexample { depth: path.transitions.len(), steps: path.transitions.concat(), trace })
+    Ok(Counterexample { depth: path.transitions.len(), steps: path.steps(), trace })
 }
 
 /// Runs a path again in the interpreter, so that no false alarm is reported.
-fn confirm(system: &System, layout: &Layout, found: &Found) -> Result<Replayed> {
-    trace::replay(system, layout, &found.steps, Some(found.fault.kind)).map_err(|reason| {
+fn confirm(program: &Program, found: &Found) -> Result<Replayed> {
+    trace::replay(program, &found.steps, Some(found.fault.kind)).map_err(|reason| {
         anyhow::anyhow!(
             "a counterexample ({}: {}) does not replay: {reason}\n\
              this is a bug in Supertrace, not in the model: please report it",

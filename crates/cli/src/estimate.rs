@@ -15,16 +15,16 @@ const MORE_HASHES: u32 = 3;
 const EXACT_OVERHEAD: u64 = 24;
 
 pub fn run(args: &EstimateArgs) -> Result<u8> {
-    let Some(system) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
+    let Some(program) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
     let smallest = args.arena >> (args.sizes - 1);
     ensure!(
         smallest >= 512,
         "the smallest of {} arenas would have {smallest} bits, 512 are the least: raise --arena or lower --sizes",
         args.sizes
     );
-    let system = engine::reduced(&system, args.reduce);
-    let name = system.name.clone();
-    let input = engine::with_model(&system, Engine::Jit, |make| search(make, args, name))?;
+    let program = engine::reduced(&program, args.reduce);
+    let name = program.name().to_string();
+    let input = engine::with_model(&program, Engine::Jit, |make| search(make, args, name))?;
     if progress::wanted(args.quiet) {
         progress::clear();
     }

@@ -1,9 +1,9 @@
 //! Models from files, by their language.
 
-use crate::args::ModelArgs;
+use crate::args::{ModelArgs, Symmetry};
 use anyhow::{Context, Result, bail};
+use ir::program::Program;
 use ir::source::Sources;
-use ir::system::System;
 use ir::trace::Trace;
 use lang::diagnostic::Diagnostic;
 use lang::promela::preprocess::FileLoader;
@@ -11,12 +11,12 @@ use std::path::Path;
 
 /// Reads the model; errors and warnings go to standard error. `None` if there
 /// were errors.
-pub fn model(args: &ModelArgs) -> Result<Option<System>> {
+pub fn model(args: &ModelArgs) -> Result<Option<Program>> {
     let path = &args.model;
     let name = path.display().to_string();
     match path.extension().and_then(|e| e.to_str()) {
         Some("m") if !args.define.is_empty() => bail!("{name}: '-D' is for Promela models"),
-        Some("m") => return murphi(path, &name),
+        Some("m") => return murphi(args, &name),
         Some("json") => bail!("{name}: this looks like a trace: use 'supertrace show {name}'"),
         _ => {}
     }
@@ -24,17 +24,19 @@ pub fn model(args: &ModelArgs) -> Result<Option<System>> {
     let defines = args.define.iter().map(|d| define(d)).collect::<Result<Vec<_>>>()?;
     let loaded = lang::promela::load(&name, text, &defines, &FileLoader);
     show(&name, &loaded.diagnostics, &loaded.sources);
-    Ok(loaded.system)
+    Ok(loaded.system.map(Program::from))
 }
 
-/// Reads and checks a Murphi model, which is all that can be done with it yet.
-fn murphi(path: &Path, name: &str) -> Result<Option<System>> {
-    let loaded = lang::murphi::load(name, text(path, name)?);
-    show(name, &loaded.diagnostics, &loaded.sources);
-    if loaded.model.is_some() {
-        bail!("{name}: the model is correct, but running Murphi models is not supported yet");
+fn murphi(args: &ModelArgs, name: &str) -> Result<Option<Program>> {
+    if args.symmetry != Symmetry::Off {
+        bail!("symmetry reduction is not supported yet");
     }
-    Ok(None)
+    let loaded = lang::murphi::load(name, text(&args.model, name)?);
+    show(name, &loaded.diagnostics, &loaded.sources);
+    let Some(mut rules) = loaded.rules else { return Ok(None) };
+    rules.deadlock = args.deadlock.into();
+    rules.symmetry = args.symmetry.into();
+    Ok(Some(Program::Rules(rules)))
 }
 
 fn text(path: &Path, name: &str) -> Result<String> {

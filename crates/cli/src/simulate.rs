@@ -4,9 +4,11 @@ use crate::args::SimulateArgs;
 use crate::{exit, load, print};
 use anyhow::{Result, bail};
 use ir::fault::Fault;
-use ir::interpret::{Interpreter, Walk};
+use ir::interpret::Walk;
 use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink, Step};
+use ir::program::Program;
+use ir::rules;
 use ir::system::System;
 use ir::trace::{self, Replayed, Trace, Violation};
 use std::io::BufRead;
@@ -17,13 +19,12 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
     if let (Some(trace), true) = (&replayed, model.define.is_empty()) {
         model.define.clone_from(&trace.define);
     }
-    let Some(system) = load::model(&model)? else { return Ok(exit::BAD_INPUT) };
-    let layout = Layout::new(&system);
+    let Some(program) = load::model(&model)? else { return Ok(exit::BAD_INPUT) };
     let color = args.color.on();
     let path = if let Some(trace) = &replayed {
-        replay(&system, &layout, trace)?
+        replay(&program, trace)?
     } else {
-        let mut simulation = Simulation::new(&system, &layout)?;
+        let mut simulation = Simulation::new(&program, args.seed)?;
         if args.interactive {
             simulation.interactive(std::io::stdin().lock());
         } else {
@@ -31,7 +32,7 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
         }
         simulation.finish()
     };
-    let mut trace = trace::describe(&system, &layout, &path);
+    let mut trace = trace::describe(&program, &path);
     trace.define = model.define;
     if let Some(file) = &args.trace {
         load::write(file, &(serde_json::to_string_pretty(&trace)? + "\n"))?;
@@ -45,10 +46,10 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
     Ok(if path.fault.is_some() { exit::VIOLATION } else { exit::NO_VIOLATION })
 }
 
-fn replay(system: &System, layout: &Layout, trace: &Trace) -> Result<Replayed> {
+fn replay(program: &Program, trace: &Trace) -> Result<Replayed> {
     let expected = trace.violation.as_ref().map(|v: &Violation| v.kind);
-    let steps = trace.steps(system).map_err(anyhow::Error::msg)?;
-    match trace::replay(system, layout, &steps, expected) {
+    let steps = trace.steps(program).map_err(anyhow::Error::msg)?;
+    match trace::replay(program, &steps, expected) {
         Ok(path) => Ok(path),
         Err(reason) => bail!("the trace does not fit the model: {reason}"),
     }
@@ -63,7 +64,8 @@ struct Choices {
 impl Choices {
     /// Faults that lead nowhere: the run ends there.
     fn dead_ends(&self) -> impl Iterator<Item = &(Fault, Vec<Step>)> {
-        self.faults.iter().filter(|(f, steps)| !f.kind.can_continue() && !steps.is_empty())
+        let leads_on = |steps: &[Step]| self.transitions.iter().any(|(_, s)| s == steps);
+        self.faults.iter().filter(move |(_, steps)| !steps.is_empty() && !leads_on(steps))
     }
 
     /// What can be chosen: first the transitions, then the dead ends.
@@ -90,9 +92,10 @@ impl Sink for Choices {
 }
 
 struct Simulation<'s> {
-    system: &'s System,
-    layout: &'s Layout,
-    model: Interpreter<'s>,
+    program: &'s Program,
+    model: Box<dyn Model + 's>,
+    /// Steps to the initial state.
+    start: Vec<Step>,
     /// States passed through, the current one last.
     states: Vec<Vec<u8>>,
     undoable: bool,
@@ -101,16 +104,21 @@ struct Simulation<'s> {
 }
 
 impl<'s> Simulation<'s> {
-    fn new(system: &'s System, layout: &'s Layout) -> Result<Simulation<'s>> {
-        let mut model = Interpreter::new(system, layout);
-        let initial = match model.initial_state() {
-            Ok(state) => state,
-            Err(fault) => bail!("the model cannot start: {}", fault.message),
-        };
+    /// Of several initial states the seed chooses one.
+    fn new(program: &'s Program, seed: u64) -> Result<Simulation<'s>> {
+        let mut model = program.interpreter();
+        let mut choices = Choices { transitions: Vec::new(), faults: Vec::new() };
+        model.initial(&mut choices);
+        if choices.transitions.is_empty() {
+            let reason = choices.faults.first().map_or("no start state", |(f, _)| &f.message);
+            bail!("the model cannot start: {reason}");
+        }
+        let chosen = pick(&mut seed.clone(), choices.transitions.len());
+        let (initial, start) = choices.transitions.swap_remove(chosen);
         Ok(Simulation {
-            system,
-            layout,
+            program,
             model,
+            start,
             states: vec![initial],
             undoable: false,
             transitions: Vec::new(),
@@ -119,7 +127,7 @@ impl<'s> Simulation<'s> {
     }
 
     fn finish(self) -> Replayed {
-        Replayed { transitions: self.transitions, fault: self.fault }
+        Replayed { start: self.start, transitions: self.transitions, fault: self.fault }
     }
 
     fn choices(&mut self) -> Choices {
@@ -227,28 +235,44 @@ impl<'s> Simulation<'s> {
     }
 
     fn step_text(&self, step: Step) -> String {
-        let action = self.system.action(step.action);
-        let at = self.system.sources.position(action.span);
-        let name = &self.system.proc(action.proc).name;
-        format!("{name}({}) line {}: {}", step.process, at.line, action.text)
+        match self.program {
+            Program::Processes { system, .. } => {
+                let action = system.action(step.action);
+                let at = system.sources.position(action.span);
+                let name = &system.proc(action.proc).name;
+                format!("{name}({}) line {}: {}", step.process, at.line, action.text)
+            }
+            Program::Rules(rules) => rules::statement(rules, step).unwrap_or_default(),
+        }
     }
 
     fn show_variables(&self) {
         let state = self.states.last().expect("there is always a current state");
-        let walk = Walk::new(self.system, self.layout, state);
-        for (name, value) in walk.variables() {
-            print(&format!("  {name} = {value}\n"));
-        }
-        for (name, messages) in walk.channels().into_iter().filter(|(_, m)| !m.is_empty()) {
-            let messages: Vec<String> =
-                messages.iter().map(|m| format!("[{}]", m.values.join(","))).collect();
-            print(&format!("  {name}: {}\n", messages.join(" ")));
-        }
-        for (pid, (name, next)) in walk.processes().into_iter().enumerate() {
-            if let Some(action) = next {
-                let at = self.system.sources.position(action.span);
-                print(&format!("  {name}({pid}) at line {}: {}\n", at.line, action.text));
+        match self.program {
+            Program::Processes { system, layout } => show_processes(system, layout, state),
+            Program::Rules(rules) => {
+                for (name, value) in rules::variables(rules, state) {
+                    print(&format!("  {name} = {value}\n"));
+                }
             }
+        }
+    }
+}
+
+fn show_processes(system: &System, layout: &Layout, state: &[u8]) {
+    let walk = Walk::new(system, layout, state);
+    for (name, value) in walk.variables() {
+        print(&format!("  {name} = {value}\n"));
+    }
+    for (name, messages) in walk.channels().into_iter().filter(|(_, m)| !m.is_empty()) {
+        let messages: Vec<String> =
+            messages.iter().map(|m| format!("[{}]", m.values.join(","))).collect();
+        print(&format!("  {name}: {}\n", messages.join(" ")));
+    }
+    for (pid, (name, next)) in walk.processes().into_iter().enumerate() {
+        if let Some(action) = next {
+            let at = system.sources.position(action.span);
+            print(&format!("  {name}({pid}) at line {}: {}\n", at.line, action.text));
         }
     }
 }

@@ -13,7 +13,7 @@ use crate::{check, engine, exit, load, print, units};
 use ::check::{Collector, Maker, Options, Searcher};
 use anyhow::{Context, Result, bail, ensure};
 use ir::model::Flow;
-use ir::system::System;
+use ir::program::Program;
 use kept::Kept;
 use live::Live;
 use show::{Counted, Run};
@@ -42,20 +42,24 @@ pub fn run(args: &SwarmArgs) -> Result<u8> {
 /// A model that is to be searched.
 struct Target {
     /// As it is written, and as it is searched.
-    system: System,
-    reduced: System,
+    program: Program,
+    reduced: Program,
 }
 
 impl Target {
     fn load(model: &ModelArgs, reduce: Reduce) -> Result<Option<Target>> {
-        let system = load::model(model)?;
-        Ok(system.map(|system| Target { reduced: engine::reduced(&system, reduce), system }))
+        let program = load::model(model)?;
+        Ok(program.map(|program| Target { reduced: engine::reduced(&program, reduce), program }))
     }
 
     /// The model that a plan or a record was made for.
     fn of(subject: &Subject) -> Result<Option<Target>> {
-        let model =
-            ModelArgs { model: subject.model.clone().into(), define: subject.define.clone() };
+        let model = ModelArgs {
+            model: subject.model.clone().into(),
+            define: subject.define.clone(),
+            deadlock: subject.deadlock.into(),
+            symmetry: subject.symmetry.into(),
+        };
         let reduce = if subject.reduced { Reduce::Default } else { Reduce::None };
         let target = Target::load(&model, reduce)?;
         if let Some(target) = &target {
@@ -73,6 +77,8 @@ fn subject(args: &PlanArgs, target: &Target, settings: Settings) -> Subject {
     Subject {
         model: args.model.model.display().to_string(),
         define: args.model.define.clone(),
+        deadlock: args.model.deadlock.into(),
+        symmetry: args.model.symmetry.into(),
         reduced: args.reduce == Reduce::Default,
         fingerprint: check::fingerprint(&target.reduced),
         ignore: check::ignored(&args.ignore),
@@ -172,7 +178,7 @@ fn merge(args: &MergeArgs) -> Result<u8> {
     let record = all.context("no record was given")?;
     let Some(target) = Target::of(&record.subject)? else { return Ok(exit::BAD_INPUT) };
     let run = Run { planned: None, counted: Counted::default(), swarm: None };
-    show::show(&target.system, &target.reduced, &record, &args.show, run)
+    show::show(&target.program, &target.reduced, &record, &args.show, run)
 }
 
 fn swarm(args: &RunArgs) -> Result<u8> {
@@ -193,7 +199,7 @@ fn swarm(args: &RunArgs) -> Result<u8> {
     })?;
     let record = &swarm.record;
     let run = Run { planned: tasks, counted, swarm: Some(&swarm) };
-    show::show(&target.system, &target.reduced, record, &args.show, run)
+    show::show(&target.program, &target.reduced, record, &args.show, run)
 }
 
 fn search(

@@ -7,6 +7,7 @@ use check::{Compress, Options, Order, Outcome, Verdict};
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
 use ir::model::Model;
+use ir::program::Program;
 use ir::reduce;
 use ir::system::System;
 use ir::trace;
@@ -195,13 +196,13 @@ fn search(system: &System, order: Order) -> Outcome {
 
 /// Every counterexample is a path of the model as it is written.
 fn confirm(system: &System, searched: &System, outcome: &Outcome) {
-    let layout = Layout::new(system);
+    let program = Program::from(system.clone());
     for found in &outcome.violations {
         let faulty = found.fault.kind != ir::fault::FaultKind::Deadlock;
         let steps = reduce::expand_steps(searched, &found.steps, faulty);
-        let path = trace::replay(system, &layout, &steps, Some(found.fault.kind));
+        let path = trace::replay(&program, &steps, Some(found.fault.kind));
         let path = path.unwrap_or_else(|e| panic!("{:?} does not replay: {e}", found.fault));
-        trace::describe(system, &layout, &path);
+        trace::describe(&program, &path);
     }
 }
 

@@ -6,7 +6,7 @@ mod common;
 
 use check::Verdict;
 use common::{Expect, FULL, HOWS, How, load, models, search};
-use ir::layout::Layout;
+use ir::program::Program;
 use ir::reduce;
 use ir::system::System;
 use ir::trace;
@@ -77,8 +77,8 @@ fn check_verdict(path: &Path, system: &System, searched: &System, how: How, expe
             assert_eq!(found.fault.kind.name(), kind, "{name} {how:?}");
             let faulty = kind != "deadlock";
             let steps = reduce::expand_steps(searched, &found.steps, faulty);
-            let layout = Layout::new(system);
-            let replayed = trace::replay(system, &layout, &steps, Some(found.fault.kind));
+            let program = Program::from(system.clone());
+            let replayed = trace::replay(&program, &steps, Some(found.fault.kind));
             assert!(replayed.is_ok(), "{name} {how:?}: {replayed:?}");
         }
         (expected, found) => panic!("{name} {how:?}: expected {expected:?}, found {found:?}"),

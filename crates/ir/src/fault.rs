@@ -27,6 +27,14 @@ pub enum FaultKind {
     ExclusiveChannel,
     PriorityRange,
     EnabledSelf,
+    Invariant,
+    UndefinedValue,
+    OutOfRange,
+    NoReturn,
+    EndlessLoop,
+    RecursionDepth,
+    MultisetFull,
+    Cover,
 }
 
 impl FaultKind {
@@ -49,13 +57,15 @@ impl FaultKind {
             FaultKind::ExclusiveChannel => "exclusive-channel",
             FaultKind::PriorityRange => "priority-range",
             FaultKind::EnabledSelf => "enabled-self",
+            FaultKind::Invariant => "invariant",
+            FaultKind::UndefinedValue => "undefined-value",
+            FaultKind::OutOfRange => "out-of-range",
+            FaultKind::NoReturn => "no-return",
+            FaultKind::EndlessLoop => "endless-loop",
+            FaultKind::RecursionDepth => "recursion-depth",
+            FaultKind::MultisetFull => "multiset-full",
+            FaultKind::Cover => "cover",
         }
-    }
-
-    /// The step itself is well defined, so a search may go on after it.
-    pub fn can_continue(self) -> bool {
-        use FaultKind::*;
-        matches!(self, Assertion | NonDeterminism | ExclusiveChannel)
     }
 }
 

@@ -31,8 +31,8 @@ pub trait Sink {
     /// A successor and the steps that lead to it: one, or all of an atomic sequence.
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow;
 
-    /// Something is wrong after these steps. For faults that `can_continue`,
-    /// the successor follows as if nothing had happened.
+    /// Something is wrong after these steps; without steps, in the state itself.
+    /// Where the step is well defined all the same, the successor follows.
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow;
 
     /// Where successors may be written instead of telling of each, if the sink

@@ -7,6 +7,8 @@ use crate::fault::{Fault, FaultKind};
 use crate::interpret::{Interpreter, Walk};
 use crate::layout::Layout;
 use crate::model::{Flow, Model, Sink, Step};
+use crate::program::Program;
+use crate::rules::{self, Rules};
 use crate::source::Position;
 use crate::system::{ActionIdx, System};
 use serde::{Deserialize, Serialize};
@@ -69,36 +71,47 @@ pub struct Message {
 /// A path as the interpreter confirmed it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Replayed {
+    /// Steps to the initial state: a start state of rules.
+    pub start: Vec<Step>,
     /// Steps of each transition.
     pub transitions: Vec<Vec<Step>>,
     pub fault: Option<Fault>,
 }
 
-/// Runs `steps` from the initial state; fails if the interpreter does not find
+impl Replayed {
+    /// All steps.
+    pub fn steps(&self) -> Vec<Step> {
+        let mut steps = self.start.clone();
+        steps.extend(self.transitions.iter().flatten());
+        steps
+    }
+}
+
+/// Runs `steps` from an initial state; fails if the interpreter does not find
 /// them, or not the fault of the given kind at their end.
 pub fn replay(
-    system: &System,
-    layout: &Layout,
+    program: &Program,
     steps: &[Step],
     expected: Option<FaultKind>,
 ) -> Result<Replayed, String> {
-    let mut interpreter = Interpreter::new(system, layout);
-    let mut state = match interpreter.initial_state() {
-        Ok(state) => state,
-        Err(fault) if steps.is_empty() && expected == Some(fault.kind) => {
-            return Ok(Replayed { transitions: Vec::new(), fault: Some(*fault) });
+    let mut interpreter = program.interpreter();
+    let (start, mut state) = match begin(&mut *interpreter, steps, expected) {
+        Followed::Next { state, n_steps } => (steps[..n_steps].to_vec(), state),
+        Followed::Fault(fault) => {
+            let start = steps.to_vec();
+            return Ok(Replayed { start, transitions: Vec::new(), fault: Some(fault) });
         }
-        Err(fault) => return Err(fault.message),
+        Followed::Nowhere => return Err("the model cannot start like this".into()),
     };
+    let mut rest = &steps[start.len()..];
     let mut transitions = Vec::new();
-    let mut rest = steps;
     loop {
-        match follow(&mut interpreter, &state, rest, expected) {
+        match follow(&mut *interpreter, &state, rest, expected) {
             Followed::Fault(fault) => {
                 if !rest.is_empty() {
                     transitions.push(rest.to_vec());
                 }
-                return Ok(Replayed { transitions, fault: Some(fault) });
+                return Ok(Replayed { start, transitions, fault: Some(fault) });
             }
             Followed::Next { state: next, n_steps } => {
                 transitions.push(rest[..n_steps].to_vec());
@@ -107,7 +120,7 @@ pub fn replay(
             }
             Followed::Nowhere if rest.is_empty() => {
                 return match expected {
-                    None => Ok(Replayed { transitions, fault: None }),
+                    None => Ok(Replayed { start, transitions, fault: None }),
                     Some(kind) => Err(format!("the path does not end in a violation '{kind}'")),
                 };
             }
@@ -137,26 +150,42 @@ pub fn follow(
     path: &[Step],
     expected: Option<FaultKind>,
 ) -> Followed {
-    let mut finder = Finder { rest: path, expected, fault: None, next: None };
+    let mut finder = Finder { rest: path, expected, at_start: false, fault: None, next: None };
     model.expand(state, &mut finder);
-    match (finder.fault, finder.next) {
-        (Some(fault), _) => Followed::Fault(fault),
-        (None, Some((state, n_steps))) => Followed::Next { state, n_steps },
-        (None, None) => Followed::Nowhere,
-    }
+    finder.followed()
+}
+
+/// Finds the initial state that a path begins with.
+pub fn begin(model: &mut dyn Model, path: &[Step], expected: Option<FaultKind>) -> Followed {
+    let mut finder = Finder { rest: path, expected, at_start: true, fault: None, next: None };
+    model.initial(&mut finder);
+    finder.followed()
 }
 
 /// Looks for the successor, or the fault, that the rest of the path leads to.
 struct Finder<'a> {
     rest: &'a [Step],
     expected: Option<FaultKind>,
+    /// An initial state may have no steps.
+    at_start: bool,
     fault: Option<Fault>,
     next: Option<(Vec<u8>, usize)>,
 }
 
+impl Finder<'_> {
+    fn followed(self) -> Followed {
+        match (self.fault, self.next) {
+            (Some(fault), _) => Followed::Fault(fault),
+            (None, Some((state, n_steps))) => Followed::Next { state, n_steps },
+            (None, None) => Followed::Nowhere,
+        }
+    }
+}
+
 impl Sink for Finder<'_> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
-        if self.next.is_none() && self.rest.starts_with(steps) && !steps.is_empty() {
+        let fits = self.rest.starts_with(steps) && (self.at_start || !steps.is_empty());
+        if self.next.is_none() && fits {
             self.next = Some((state.to_vec(), steps.len()));
         }
         Flow::Continue
@@ -172,31 +201,42 @@ impl Sink for Finder<'_> {
 }
 
 /// The trace of a confirmed path, with all that changes on it.
-pub fn describe(system: &System, layout: &Layout, path: &Replayed) -> Trace {
-    let mut interpreter = Interpreter::new(system, layout);
-    let mut steps = Vec::new();
-    if let Ok(initial) = interpreter.initial_state() {
-        let mut walk = Walk::new(system, layout, &initial);
-        for transition in &path.transitions {
-            for (i, step) in transition.iter().enumerate() {
-                let Some(mut described) = describe_step(system, &mut walk, *step) else { break };
-                described.continues = i + 1 < transition.len();
-                steps.push(described);
-            }
-        }
-    }
+pub fn describe(program: &Program, path: &Replayed) -> Trace {
+    let steps = match program {
+        Program::Processes { system, layout } => process_steps(system, layout, path),
+        Program::Rules(rules) => rule_steps(rules, path),
+    };
     let violation = path.fault.as_ref().map(|fault| Violation {
         kind: fault.kind,
         message: fault.message.clone(),
-        location: system.sources.position(fault.span),
+        location: program.sources().position(fault.span),
     });
     Trace {
-        model: system.name.clone(),
-        language: system.language.to_string(),
+        model: program.name().to_string(),
+        language: program.language().to_string(),
         define: Vec::new(),
         violation,
         steps,
     }
+}
+
+fn process_steps(system: &System, layout: &Layout, path: &Replayed) -> Vec<TraceStep> {
+    let mut steps = Vec::new();
+    let Ok(initial) = Interpreter::new(system, layout).initial_state() else { return steps };
+    let mut walk = Walk::new(system, layout, &initial);
+    for transition in &path.transitions {
+        for (i, step) in transition.iter().enumerate() {
+            let Some(mut described) = describe_step(system, &mut walk, *step) else { break };
+            described.continues = i + 1 < transition.len();
+            steps.push(described);
+        }
+    }
+    steps
+}
+
+fn rule_steps(rules: &Rules, path: &Replayed) -> Vec<TraceStep> {
+    let mut walk = rules::Walk::new(rules);
+    path.steps().into_iter().map_while(|step| walk.describe(step)).collect()
 }
 
 /// Takes one step and describes it.
@@ -218,18 +258,24 @@ pub fn describe_step(system: &System, walk: &mut Walk, step: Step) -> Option<Tra
 
 impl Trace {
     /// The steps to run again; fails if they were made from another model.
-    pub fn steps(&self, system: &System) -> Result<Vec<Step>, String> {
+    pub fn steps(&self, program: &Program) -> Result<Vec<Step>, String> {
         let mut steps = Vec::new();
-        for (i, step) in self.steps.iter().enumerate() {
-            let action = system.actions.get(step.action as usize);
-            if action.is_none_or(|a| a.text != step.statement) {
+        for (i, taken) in self.steps.iter().enumerate() {
+            let step = Step { process: taken.process, action: ActionIdx(taken.action) };
+            let statement = match program {
+                Program::Processes { system, .. } => {
+                    system.actions.get(step.action.idx()).map(|action| action.text.clone())
+                }
+                Program::Rules(rules) => rules::statement(rules, step),
+            };
+            if statement.as_ref() != Some(&taken.statement) {
                 return Err(format!(
                     "step {} ('{}') is not a statement of this model",
                     i + 1,
-                    step.statement
+                    taken.statement
                 ));
             }
-            steps.push(Step { process: step.process, action: ActionIdx(step.action) });
+            steps.push(step);
         }
         Ok(steps)
     }

@@ -1,10 +1,10 @@
 //! What is said about Murphi models that are wrong: place, message, remedy.
 
-use lang::murphi::load;
+use lang::murphi::read;
 
 /// `line:column: message [help]` of each error or warning.
 fn diagnose(text: &str) -> Vec<String> {
-    let loaded = load("m.m", text.to_string());
+    let loaded = read("m.m", text.to_string());
     let rejected = loaded.model.is_none();
     assert_eq!(rejected, loaded.diagnostics.iter().any(|d| d.is_error()), "{text}");
     loaded
@@ -582,7 +582,7 @@ fn errors_have_an_upper_limit() {
 #[test]
 fn an_error_is_shown_with_its_line() {
     let text = "var counter: 0..3;\nstartstate begin\n\tcountr := 1;\nend;\n";
-    let loaded = load("m.m", text.to_string());
+    let loaded = read("m.m", text.to_string());
     let shown: String = loaded.diagnostics.iter().map(|d| d.render(&loaded.sources)).collect();
     let expected = "m.m:3:2: error: undeclared name 'countr'\n  3 |  countr := 1;\n    |  ^^^^^^\n  \
                     help: did you mean 'counter'?\n";

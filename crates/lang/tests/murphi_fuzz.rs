@@ -66,7 +66,7 @@ fn mutate(text: &str, random: &mut Random) -> String {
 
 fn check(text: &str) {
     let start = Instant::now();
-    let loaded = lang::murphi::load("m.m", text.to_string());
+    let loaded = lang::murphi::read("m.m", text.to_string());
     for diagnostic in &loaded.diagnostics {
         diagnostic.render(&loaded.sources);
     }

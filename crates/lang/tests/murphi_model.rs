@@ -1,10 +1,10 @@
 //! The checked tree: what lowering can rely on.
 
-use lang::murphi::load;
 use lang::murphi::model::*;
+use lang::murphi::read;
 
 fn model(text: &str) -> Model {
-    let loaded = load("m.m", text.to_string());
+    let loaded = read("m.m", text.to_string());
     let shown: String = loaded.diagnostics.iter().map(|d| d.render(&loaded.sources)).collect();
     loaded.model.unwrap_or_else(|| panic!("{text}\n{shown}"))
 }
@@ -158,7 +158,7 @@ fn deep_trees_fit_on_the_stack() {
     for _ in 0..20 {
         deep = format!("forall i : 0..({deep}{} ? 1 : 0) do x end", " & x".repeat(900));
     }
-    let loaded = load("m.m", format!("var x : boolean; invariant {deep};"));
+    let loaded = read("m.m", format!("var x : boolean; invariant {deep};"));
     assert_eq!(loaded.diagnostics[0].message, "the expression has too many levels");
 }
 

@@ -2,6 +2,8 @@
 
 use crate::coverage::Missed;
 use ::check::{Outcome, Stop, Verdict};
+use ir::program::Program;
+use ir::rules::Rules;
 use ir::source::Position;
 use ir::system::{Op, System};
 use ir::trace::Trace;
@@ -102,7 +104,7 @@ pub struct Context {
 impl CheckReport {
     /// `traces` are those of `outcome.violations`, with their depths.
     pub fn new(
-        system: &System,
+        program: &Program,
         outcome: &Outcome,
         traces: Vec<(usize, Trace)>,
         context: Context,
@@ -129,12 +131,12 @@ impl CheckReport {
             runs: context.runs.iter().map(RunReport::new).collect(),
             checkpoint: context.checkpoint.filter(|_| resumable),
             seed: context.seed,
-            model: system.name.clone(),
-            language: system.language,
+            model: program.name().to_string(),
+            language: program.language(),
             options: context.options,
             version: context.version,
-            unreached: complete.then(|| unreached(system, &outcome.reached)),
-            not_checked: system.unchecked.clone(),
+            unreached: complete.then(|| unreached(program, &outcome.reached)),
+            not_checked: program.unchecked().to_vec(),
             command: context.command,
         }
     }
@@ -181,9 +183,30 @@ pub(crate) fn stop_name(stop: Stop) -> &'static str {
     }
 }
 
+/// What never ran: statements of processes, or rules.
+pub(crate) fn unreached(program: &Program, reached: &[bool]) -> Vec<Unreached> {
+    match program {
+        Program::Processes { system, .. } => unreached_statements(system, reached),
+        Program::Rules(rules) => unreached_rules(rules, reached),
+    }
+}
+
+fn unreached_rules(rules: &Rules, reached: &[bool]) -> Vec<Unreached> {
+    let covers = rules.covers.iter().map(|cover| (&cover.name, cover.span));
+    let all = rules.rules.iter().map(|rule| (&rule.name, rule.span)).chain(covers);
+    all.enumerate()
+        .filter(|(i, _)| !reached.get(*i).copied().unwrap_or(false))
+        .map(|(_, (name, span))| Unreached {
+            process: String::new(),
+            location: rules.sources.position(span),
+            statement: name.clone(),
+        })
+        .collect()
+}
+
 /// Statements none of whose actions ran. A statement can have several actions:
 /// one where it stands and one for each selection it begins a branch of.
-pub(crate) fn unreached(system: &System, reached: &[bool]) -> Vec<Unreached> {
+fn unreached_statements(system: &System, reached: &[bool]) -> Vec<Unreached> {
     let mut statements: BTreeMap<(u32, u32), (bool, usize)> = BTreeMap::new();
     for (i, action) in system.actions.iter().enumerate() {
         let jump = action.ops[0] == Op::Skip && action.text != "-end-" && is_jump(&action.text);

@@ -4,8 +4,8 @@ use crate::check::{Unreached, unreached};
 use crate::coverage::Interval;
 use crate::text::{bytes, count, paint, percent, plural, quoted, seconds};
 use ::swarm::{Done, Limit, Record, Seen, Task, curve, seen};
+use ir::program::Program;
 use ir::source::Position;
-use ir::system::System;
 use ir::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -173,7 +173,7 @@ const POINTS: usize = 40;
 impl SwarmReport {
     /// `traces` are those of the record's violations, with their depths.
     pub fn new(
-        system: &System,
+        program: &Program,
         record: &Record,
         reached: &[bool],
         traces: Vec<(usize, Trace)>,
@@ -210,12 +210,12 @@ impl SwarmReport {
             curve: curve(record, POINTS).iter().map(figures).collect(),
             sizes: sizes(record, &context.counted),
             seed: record.subject.settings.seed,
-            model: system.name.clone(),
-            language: system.language,
+            model: program.name().to_string(),
+            language: program.language(),
             options: context.options,
             version: context.version,
-            unreached: unreached(system, reached),
-            not_checked: system.unchecked.clone(),
+            unreached: unreached(program, reached),
+            not_checked: program.unchecked().to_vec(),
             task_rows: task_rows(record, &context.counted),
             command: context.command,
             violations,

@@ -245,6 +245,7 @@ fn missed_text(missed: &Missed) -> String {
 fn place(violation: &Violation) -> String {
     let at = &violation.location;
     let depth = match violation.depth {
+        0 if violation.kind == "cover" => "in any reachable state".into(),
         0 => "in the initial state".into(),
         n => format!("after {}", plural(n as u64, "transition")),
     };

@@ -5,6 +5,7 @@
 
 use check::{Dice, Discipline, Layout, Options, Storage, Turns};
 use ir::fault::FaultKind;
+use ir::rules::{Deadlock, Symmetry};
 use serde::{Deserialize, Serialize};
 
 /// What is searched: the same for all tasks.
@@ -14,6 +15,11 @@ pub struct Subject {
     /// Macros, as `-D` takes them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub define: Vec<String>,
+    /// Of rules: what counts as a deadlock, and which states as the same.
+    #[serde(default)]
+    pub deadlock: Deadlock,
+    #[serde(default)]
+    pub symmetry: Symmetry,
     /// Reductions are in force.
     pub reduced: bool,
     /// Of the model as it was when the plan was made.
@@ -251,6 +257,8 @@ mod tests {
         let subject = Subject {
             model: "m.pml".into(),
             define: vec!["N=3".into()],
+            deadlock: Deadlock::Stuck,
+            symmetry: Symmetry::Off,
             reduced: true,
             fingerprint: "0123".into(),
             ignore: vec![FaultKind::Deadlock],

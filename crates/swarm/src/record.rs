@@ -201,6 +201,8 @@ mod tests {
         Subject {
             model: "m.pml".into(),
             define: Vec::new(),
+            deadlock: ir::rules::Deadlock::Stuttering,
+            symmetry: ir::rules::Symmetry::Canonical,
             reduced: true,
             fingerprint: "0".into(),
             ignore: Vec::new(),

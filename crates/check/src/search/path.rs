@@ -40,9 +40,14 @@ pub(super) fn witness<'s, F: Filter>(
     Some(Witness { fault, from, steps: steps.to_vec(), depth })
 }
 
-/// The steps from the first of these states to the last.
+/// The steps to the first of these states, which is an initial one, and from
+/// there to the last.
 pub(super) fn steps(model: &mut dyn Model, writer: &mut impl Writer, way: &[Token]) -> Vec<Step> {
     let (mut steps, mut state, mut next) = (Vec::new(), Vec::new(), Vec::new());
+    if let Some(first) = way.first() {
+        writer.read(*first, &mut state);
+        model.initial(&mut Between { to: &state, steps: &mut steps });
+    }
     for pair in way.windows(2) {
         writer.read(pair[0], &mut state);
         writer.read(pair[1], &mut next);

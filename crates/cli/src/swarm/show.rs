@@ -2,10 +2,10 @@
 
 use crate::args::swarm::ShowArgs;
 use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, print_result};
-use crate::{command, exit, load, progress, units};
+use crate::{command, engine, exit, load, progress, units};
 use ::check::Found;
 use anyhow::Result;
-use ir::system::System;
+use ir::program::Program;
 use ir::trace::Trace;
 use report::swarm::{Context, SwarmReport};
 use std::collections::BTreeMap;
@@ -23,15 +23,15 @@ pub struct Run<'a> {
 }
 
 pub fn show(
-    system: &System,
-    reduced: &System,
+    program: &Program,
+    reduced: &Program,
     record: &Record,
     args: &ShowArgs,
     run: Run,
 ) -> Result<u8> {
-    let traces = traces(system, reduced, record)?;
+    let traces = traces(program, reduced, record)?;
     let mut reached = record.reached.clone();
-    ir::reduce::expand_reached(reduced, &mut reached);
+    engine::expand_reached(reduced, &mut reached);
     if progress::wanted(args.quiet) {
         progress::clear();
     }
@@ -51,7 +51,7 @@ pub fn show(
         command: command::given(),
     };
     let first = traces.first().map(|(_, trace): &(usize, Trace)| trace.clone());
-    let report = SwarmReport::new(system, record, &reached, traces, context);
+    let report = SwarmReport::new(program, record, &reached, traces, context);
     print_report(&report, args);
     write_files(&report, record, args, first.as_ref())?;
     Ok(match report.verdict {
@@ -62,7 +62,7 @@ pub fn show(
 }
 
 /// The counterexamples of all violations, with their depths.
-fn traces(system: &System, reduced: &System, record: &Record) -> Result<Vec<(usize, Trace)>> {
+fn traces(program: &Program, reduced: &Program, record: &Record) -> Result<Vec<(usize, Trace)>> {
     let started = Instant::now();
     let mut traces = Vec::new();
     for (left, violation) in (1..=record.violations.len() as u32).rev().zip(&record.violations) {
@@ -73,7 +73,7 @@ fn traces(system: &System, reduced: &System, record: &Record) -> Result<Vec<(usi
         let swarm::Violation { fault, depth, steps, .. } = violation.clone();
         let found = Found { fault, depth, steps };
         let define = &record.subject.define;
-        let shown = counterexample(system, reduced, define, &found, effort)?;
+        let shown = counterexample(program, reduced, define, &found, effort)?;
         traces.push((shown.depth, shown.trace));
     }
     Ok(traces)

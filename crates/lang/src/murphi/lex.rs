@@ -7,6 +7,7 @@ use super::token::{KEYWORDS, PUNCTUATION, SYMBOLS, Token, TokenKind};
 use crate::diagnostic::Diagnostic;
 use ir::source::Span;
 use std::collections::HashSet;
+use std::num::ParseIntError;
 use std::rc::Rc;
 
 /// The largest number a model may hold: that of 64 bits without a sign, as in Rumur.
@@ -148,6 +149,9 @@ impl<'a> Lexer<'a> {
         if rest.len() > 1 && rest[0] == b'.' && rest[1].is_ascii_digit() {
             return self.real(start);
         }
+        let digits = &self.text[start..self.at];
+        let octal = !hexadecimal && digits.len() > 1 && digits.starts_with('0');
+        let value = if octal { self.octal(start) } else { value };
         let value = value.unwrap_or(i128::MAX);
         if value > MAX_NUMBER {
             let span = self.span_from(start);
@@ -155,6 +159,26 @@ impl<'a> Lexer<'a> {
             return TokenKind::Number(MAX_NUMBER);
         }
         TokenKind::Number(value)
+    }
+
+    /// A 0 in front makes a number octal, as in Rumur and in C.
+    fn octal(&mut self, start: usize) -> Result<i128, ParseIntError> {
+        let (span, digits) = (self.span_from(start), &self.text[start..self.at]);
+        let value = i128::from_str_radix(digits, 8);
+        match &value {
+            Ok(value) if *value > 7 => {
+                let help = format!("write {} if that is meant", digits.trim_start_matches('0'));
+                let message = format!("a 0 in front makes it octal: {value}");
+                self.diagnostics.push(Diagnostic::warning(span, message).help(help));
+            }
+            Err(_) if digits.contains(['8', '9']) => {
+                let help = "leave out the 0 in front, which makes it octal";
+                self.error(span, "an octal number has no digits 8 and 9", help);
+                return Ok(0);
+            }
+            _ => {}
+        }
+        value
     }
 
     fn real(&mut self, start: usize) -> TokenKind {

@@ -30,6 +30,8 @@ pub struct LocalId(pub u32);
 #[derive(Debug, Default)]
 pub struct Model {
     pub types: Types,
+    /// `undefined` is used as a value, which only CMurphi knows.
+    pub uses_undefined: bool,
     /// Named constants, members of enumerations not among them.
     pub constants: Vec<Constant>,
     /// The variables of the state, in the order of the file.

@@ -46,6 +46,7 @@ struct Steps<'a> {
 pub fn violation(number: usize, shown: &Shown) -> String {
     let at = shown.location;
     let when = match shown.depth {
+        0 if shown.kind == "cover" => "in any reachable state".into(),
         0 => "in the initial state".into(),
         n => format!("after {}", plural(n as u64, "transition")),
     };

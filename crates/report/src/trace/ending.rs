@@ -4,6 +4,7 @@ use super::labels::count;
 use super::paint::{Ink, Paint};
 use super::text::clean;
 use super::tie::n_transitions;
+use ir::fault::FaultKind;
 use ir::trace::{Trace, Violation};
 
 /// `trace of m.pml: 9 steps in 6 transitions`.
@@ -24,6 +25,7 @@ pub fn heading(trace: &Trace) -> String {
 /// `violation after 9 steps: assertion, m.pml:3:1`.
 pub fn violation_heading(trace: &Trace, violation: &Violation) -> String {
     let when = match trace.steps.len() {
+        0 if violation.kind == FaultKind::Cover => "of all states".to_string(),
         0 => "in the initial state".to_string(),
         n => format!("after {}", count(n, "step")),
     };

@@ -66,6 +66,10 @@ pub fn process(name: &str, number: u8, limit: usize) -> String {
 
 /// The process that takes a step.
 pub fn process_of(step: &TraceStep) -> String {
+    if step.name.is_empty() {
+        // A rule belongs to no process.
+        return String::new();
+    }
     process(&step.name, step.process, PROCESS_LIMIT)
 }
 

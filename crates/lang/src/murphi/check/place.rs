@@ -103,6 +103,7 @@ impl Checker<'_> {
             }
             Some(Symbol::Unknown) => return wrong(span),
             None if name.eq_ignore_ascii_case("undefined") => {
+                self.model.uses_undefined = true;
                 (ExprKind::Undefined, TypeId::UNDEFINED)
             }
             None => {
