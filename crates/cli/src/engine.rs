@@ -6,6 +6,7 @@ use ir::model::Model;
 use ir::program::Program;
 use ir::reduce;
 use jit::{Compiling, Tiered};
+use std::sync::atomic::AtomicBool;
 
 /// The model with the reductions that were asked for.
 pub fn reduced(program: &Program, reductions: Reduce) -> Program {
@@ -24,17 +25,40 @@ pub fn expand_reached(reduced: &Program, reached: &mut Vec<bool>) {
 
 /// Calls `run` with what makes the model.
 pub fn with_model<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker) -> T) -> T {
-    let Program::Processes { system, layout } = program else {
-        return run(&|| program.interpreter());
-    };
     if engine == Engine::Interpret {
         return run(&|| program.interpreter());
     }
-    // Native code is made while the interpreter begins.
-    let compiling = Compiling::new();
+    match program {
+        Program::Processes { system, layout } => tiered(
+            &Compiling::default(),
+            program,
+            |cancelled| jit::compile_until(system, layout, cancelled),
+            |code| Box::new(jit::Native::new(code, system, layout)),
+            run,
+        ),
+        Program::Rules(rules) => tiered(
+            &Compiling::default(),
+            program,
+            |cancelled| jit::rules::compile(rules, cancelled),
+            |code| Box::new(jit::rules::Native::new(code, rules)),
+            run,
+        ),
+    }
+}
+
+/// Runs with the interpreter until native code is ready.
+fn tiered<'s, C: Send + Sync, T>(
+    compiling: &'s Compiling<C>,
+    program: &'s Program,
+    compile: impl FnOnce(&AtomicBool) -> Result<C, jit::Error> + Send,
+    start: impl Fn(&'s C) -> Box<dyn Model + 's> + Copy + Send + Sync + 's,
+    run: impl FnOnce(&Maker) -> T,
+) -> T {
     std::thread::scope(|scope| {
-        scope.spawn(|| compiling.run(system, layout));
-        let make = || -> Box<dyn Model + '_> { Box::new(Tiered::new(&compiling, system, layout)) };
+        scope.spawn(|| compiling.run(compile));
+        let make = move || -> Box<dyn Model + 's> {
+            Box::new(Tiered::new(compiling, program.interpreter(), Box::new(start)))
+        };
         let done = run(&make);
         compiling.cancel();
         done

@@ -91,7 +91,7 @@ pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
 }
 
 /// Makes native code of a system, unless the flag is set meanwhile.
-pub(crate) fn compile_until(
+pub fn compile_until(
     system: &System,
     layout: &Layout,
     cancelled: &AtomicBool,
@@ -192,7 +192,7 @@ pub(crate) fn flags() -> settings::Flags {
     settings::Flags::new(flags)
 }
 
-fn host_isa() -> Result<OwnedTargetIsa, Error> {
+pub(crate) fn host_isa() -> Result<OwnedTargetIsa, Error> {
     if cfg!(not(all(target_endian = "little", target_pointer_width = "64"))) {
         return Err(Error::Machine("it is not a little-endian 64-bit machine".into()));
     }

@@ -16,9 +16,10 @@ mod facts;
 mod functions;
 mod native;
 mod resume;
+pub mod rules;
 mod runtime;
 mod tiered;
 
-pub use code::{Code, Error, compile};
+pub use code::{Code, Error, compile, compile_until};
 pub use native::{Counts, Native};
 pub use tiered::{Compiling, Tiered};

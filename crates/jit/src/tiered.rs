@@ -2,12 +2,8 @@
 //! native code, made meanwhile on another thread, is ready. As both hand out
 //! the same events, nobody can tell when one takes over from the other.
 
-use crate::code::{Code, Error, compile_until};
-use crate::native::Native;
-use ir::interpret::Interpreter;
-use ir::layout::Layout;
+use crate::code::Error;
 use ir::model::{Flow, Model, Sink};
-use ir::system::System;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -16,26 +12,32 @@ use std::time::Duration;
 const HEAD_START: Duration = Duration::from_millis(2);
 
 /// Native code that will be ready some time, for all threads of a search.
-#[derive(Default)]
-pub struct Compiling {
-    code: OnceLock<Result<Code, Error>>,
+pub struct Compiling<C> {
+    code: OnceLock<Result<C, Error>>,
     cancelled: AtomicBool,
     /// Held while `cancelled` is set, so that who waits for it is woken.
     waiting: Mutex<()>,
     wake: Condvar,
 }
 
-impl Compiling {
-    pub fn new() -> Compiling {
-        Compiling::default()
+impl<C> Default for Compiling<C> {
+    fn default() -> Compiling<C> {
+        Compiling {
+            code: OnceLock::new(),
+            cancelled: AtomicBool::new(false),
+            waiting: Mutex::new(()),
+            wake: Condvar::new(),
+        }
     }
+}
 
+impl<C> Compiling<C> {
     /// Compiles, unless cancelled first; to be run on a thread of its own.
-    pub fn run(&self, system: &System, layout: &Layout) {
+    pub fn run(&self, compile: impl FnOnce(&AtomicBool) -> Result<C, Error>) {
         let waiting = self.waiting.lock().unwrap_or_else(PoisonError::into_inner);
         let needed = |_: &mut ()| !self.cancelled.load(Ordering::Relaxed);
         drop(self.wake.wait_timeout_while(waiting, HEAD_START, needed));
-        let made = compile_until(system, layout, &self.cancelled);
+        let made = compile(&self.cancelled);
         // Nobody else sets it; if so, the first is as good.
         let _ = self.code.set(made);
     }
@@ -48,39 +50,43 @@ impl Compiling {
         self.wake.notify_all();
     }
 
-    fn code(&self) -> Option<&Code> {
+    fn code(&self) -> Option<&C> {
         self.code.get()?.as_ref().ok()
     }
 }
 
-pub struct Tiered<'s> {
-    compiling: &'s Compiling,
-    system: &'s System,
-    layout: &'s Layout,
-    interpreter: Interpreter<'s>,
-    native: Option<Native<'s>>,
+/// Makes the native model of code that is ready.
+type Start<'s, C> = Box<dyn Fn(&'s C) -> Box<dyn Model + 's> + Send + 's>;
+
+pub struct Tiered<'s, C> {
+    compiling: &'s Compiling<C>,
+    interpreter: Box<dyn Model + 's>,
+    start: Start<'s, C>,
+    native: Option<Box<dyn Model + 's>>,
     /// What either of them has run.
     reached: Vec<bool>,
 }
 
-impl<'s> Tiered<'s> {
-    /// `compiling` must be run with the same system and layout.
-    pub fn new(compiling: &'s Compiling, system: &'s System, layout: &'s Layout) -> Tiered<'s> {
-        let interpreter = Interpreter::new(system, layout);
-        Tiered { compiling, system, layout, interpreter, native: None, reached: Vec::new() }
+impl<'s, C> Tiered<'s, C> {
+    pub fn new(
+        compiling: &'s Compiling<C>,
+        interpreter: Box<dyn Model + 's>,
+        start: Start<'s, C>,
+    ) -> Tiered<'s, C> {
+        Tiered { compiling, interpreter, start, native: None, reached: Vec::new() }
     }
 
     /// Goes over to native code if it is ready.
-    fn advance(&mut self) -> Option<&mut Native<'s>> {
+    fn advance(&mut self) -> Option<&mut Box<dyn Model + 's>> {
         if self.native.is_none() {
             let code = self.compiling.code()?;
-            self.native = Some(Native::new(code, self.system, self.layout));
+            self.native = Some((self.start)(code));
         }
         self.native.as_mut()
     }
 }
 
-impl Model for Tiered<'_> {
+impl<C> Model for Tiered<'_, C> {
     fn initial(&mut self, sink: &mut dyn Sink) -> Flow {
         self.interpreter.initial(sink)
     }
@@ -93,7 +99,7 @@ impl Model for Tiered<'_> {
     }
 
     fn hidden(&self) -> usize {
-        self.layout.hidden
+        self.interpreter.hidden()
     }
 
     fn reached(&mut self) -> &[bool] {

@@ -106,7 +106,7 @@ fn bytes_that_are_no_state_do_no_harm() {
         random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
         (random >> 33) as usize
     };
-    for path in models(&root().join("models/promela")) {
+    for path in models(&root().join("models/promela"), "pml") {
         let Some(system) = load(&path) else { continue };
         let layout = Layout::new(&system);
         let code = jit::compile(&system, &layout).expect("code");

@@ -61,6 +61,8 @@ impl<'r> Interpreter<'r> {
             let end = match self.machine.run(&rule.code, &args) {
                 Ok(End::Disabled | End::Discarded) => continue,
                 Ok(End::Returned(_)) => {
+                    let size = self.rules.size as usize;
+                    sort_multisets(&self.multisets, &mut self.machine.memory[..size]);
                     moves.enabled = true;
                     moves.changed |= self.machine.state() != state;
                     self.assumed()
@@ -71,11 +73,7 @@ impl<'r> Interpreter<'r> {
                 self.reached[number] = true;
             }
             let flow = match end {
-                Ok(true) => {
-                    let size = self.rules.size as usize;
-                    sort_multisets(&self.multisets, &mut self.machine.memory[..size]);
-                    sink.successor(self.machine.state(), &[step])
-                }
+                Ok(true) => sink.successor(self.machine.state(), &[step]),
                 Ok(false) if number.is_none() => continue,
                 Ok(false) => sink.successor(state, &[step]),
                 Err(fault) => {

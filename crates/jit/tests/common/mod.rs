@@ -7,11 +7,13 @@ use ir::interpret::Interpreter;
 use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink, Step};
 use ir::rows::Rows;
+use ir::rules::Rules;
 use ir::system::System;
 use jit::{Counts, Native};
 use lang::promela::preprocess::FileLoader;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 /// What an expansion hands out.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -136,11 +138,26 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
     let layout = Layout::new(system);
     let code = jit::compile(system, &layout).map_err(|e| e.to_string())?;
     let mut native = Native::new(&code, system, &layout);
-    let mut oracle = Interpreter::new(system, &layout);
+    agree(&mut Interpreter::new(system, &layout), &mut native, max_states)?;
+    Ok(native.counts())
+}
+
+/// The same for rules.
+pub fn compare_rules(rules: &Rules, max_states: usize) -> Result<Counts, String> {
+    let code = jit::rules::compile(rules, &AtomicBool::new(false)).map_err(|e| e.to_string())?;
+    let mut native = jit::rules::Native::new(&code, rules);
+    agree(&mut ir::rules::Interpreter::new(rules), &mut native, max_states)?;
+    Ok(native.counts())
+}
+
+/// Explores up to `max_states` with one model, and expands each state with the
+/// other too.
+fn agree(oracle: &mut dyn Model, native: &mut dyn Model, max_states: usize) -> Result<(), String> {
+    let hidden = oracle.hidden();
     let mut queue: Vec<Vec<u8>> = Vec::new();
     let mut seen: HashSet<Vec<u8>> = HashSet::new();
-    let start = initial(&mut oracle);
-    if start != initial(&mut native) {
+    let start = initial(oracle);
+    if start != initial(native) {
         return Err("the initial states differ".into());
     }
     let mut events = start;
@@ -149,7 +166,7 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
         for event in events {
             if let Event::Successor(state, _) = event
                 && queue.len() < max_states
-                && seen.insert(state[layout.hidden..].to_vec())
+                && seen.insert(state[hidden..].to_vec())
             {
                 queue.push(state);
             }
@@ -157,16 +174,16 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
         let Some(state) = queue.get(at) else { break };
         // Stopping is tried now and then, at different events.
         let stop_after = if at % 16 == 7 { 1 + at / 16 % 5 } else { MAX_EVENTS };
-        let found = expand(&mut native, state, stop_after);
-        let expected = expand(&mut oracle, state, stop_after);
+        let found = expand(native, state, stop_after);
+        let expected = expand(oracle, state, stop_after);
         let (Some(expected), Some(found)) = (expected, found) else {
-            return Ok(native.counts());
+            return Ok(());
         };
         if expected != found {
             return Err(format!("state {at}: {state:?}\n{}", difference(&expected, &found)));
         }
         let all = stop_after == MAX_EVENTS && expected.0.len() < MAX_EVENTS;
-        if all && !same_in_rows(&mut native, state, &expected.0, at % 300) {
+        if all && !same_in_rows(native, state, &expected.0, at % 300) {
             return Err(format!("state {at}: {state:?}\nin rows there are other successors"));
         }
         events = expected.0;
@@ -175,7 +192,7 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
     if oracle.reached() != native.reached() {
         return Err("different actions were reached".into());
     }
-    Ok(native.counts())
+    Ok(())
 }
 
 fn difference(expected: &(Vec<Event>, Flow), found: &(Vec<Event>, Flow)) -> String {
@@ -197,14 +214,19 @@ pub fn load(path: &Path) -> Option<System> {
     lang::promela::load(&path.display().to_string(), text, &[], &FileLoader).system
 }
 
+pub fn load_rules(path: &Path) -> Option<Rules> {
+    let text = std::fs::read_to_string(path).expect("a readable model");
+    lang::murphi::load(&path.display().to_string(), text).rules
+}
+
 /// All models below a directory, in order.
-pub fn models(directory: &Path) -> Vec<PathBuf> {
+pub fn models(directory: &Path, extension: &str) -> Vec<PathBuf> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).expect("a directory of models") {
         let path = entry.expect("a directory entry").path();
         if path.is_dir() {
-            found.extend(models(&path));
-        } else if path.extension().is_some_and(|e| e == "pml") {
+            found.extend(models(&path, extension));
+        } else if path.extension().is_some_and(|e| e == extension) {
             found.push(path);
         }
     }

@@ -1,0 +1,150 @@
+//! Native code for rules.
+//!
+//! One function for each rule tries all its instances; one for each routine
+//! and property. As in the code for processes, native code never reports a
+//! fault: it gives up, and the interpreter does the expansion over.
+
+mod context;
+mod emit;
+mod native;
+
+pub use native::Native;
+
+use crate::code::Error;
+use context::{PropertyFn, RuleFn};
+use cranelift_codegen::Context as Codegen;
+use cranelift_codegen::control::ControlPlane;
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
+use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Module, ModuleError, default_libcall_names};
+use emit::Piece;
+use ir::rules::Rules;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Functions begin at multiples of this.
+const ALIGNMENT: usize = 32;
+/// Code with more registers is left to the interpreter: making it would take
+/// too long, and calls of it too much of the stack.
+const MAX_REGISTERS: u32 = 20_000;
+
+/// Native code of rules. Frees its memory when dropped.
+pub struct Code {
+    rules: Vec<RuleFn>,
+    /// What code calls, by number: routines, then assumptions, invariants and
+    /// covers (those that are statements have none).
+    properties: Vec<Option<PropertyFn>>,
+    pieces: Numbers,
+    module: Option<JITModule>,
+}
+
+/// Where the properties of each kind begin among all.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Numbers {
+    assumptions: usize,
+    invariants: usize,
+    covers: usize,
+}
+
+impl Numbers {
+    fn of(rules: &Rules) -> Numbers {
+        let assumptions = rules.routines.len();
+        let invariants = assumptions + rules.assumptions.len();
+        Numbers { assumptions, invariants, covers: invariants + rules.invariants.len() }
+    }
+}
+
+// SAFETY: after `compile` nothing is changed any more; the module is only
+// kept to free its memory, and the functions work on what they are given.
+unsafe impl Send for Code {}
+// SAFETY: as above.
+unsafe impl Sync for Code {}
+
+impl Drop for Code {
+    fn drop(&mut self) {
+        if let Some(module) = self.module.take() {
+            // SAFETY: `Native` borrows the code, so no function of it is
+            // running or will be called.
+            unsafe { module.free_memory() };
+        }
+    }
+}
+
+/// Makes native code, unless the flag is set meanwhile.
+pub fn compile(rules: &Rules, cancelled: &AtomicBool) -> Result<Code, Error> {
+    if cfg!(windows) {
+        return Err(Error::Machine("properties return two values in registers".into()));
+    }
+    let isa = crate::code::host_isa()?;
+    let (bytes, starts) = all_pieces(rules, &isa, cancelled)?;
+    let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
+    let signature = emit::rule_signature(module.isa().default_call_conv());
+    let id = module.declare_anonymous_function(&signature)?;
+    module.define_function_bytes(id, ALIGNMENT as u64, &bytes, &[])?;
+    module.finalize_definitions()?;
+    let start = module.get_finalized_function(id);
+    let at = |offset: &Option<usize>| offset.map(|offset| start.wrapping_add(offset));
+    let (for_rules, others) = starts.split_at(rules.rules.len());
+    // SAFETY: functions with these signatures begin at these places.
+    let (rule_fns, properties) = unsafe {
+        let rule = |code: *const u8| std::mem::transmute::<*const u8, RuleFn>(code);
+        let property = |code: *const u8| std::mem::transmute::<*const u8, PropertyFn>(code);
+        let rule_fns = for_rules.iter().filter_map(at).map(rule).collect();
+        (rule_fns, others.iter().map(|offset| at(offset).map(property)).collect())
+    };
+    let pieces = Numbers::of(rules);
+    Ok(Code { rules: rule_fns, properties, pieces, module: Some(module) })
+}
+
+/// The code of all functions and where each begins: rules, then what they call.
+type Pieces = (Vec<u8>, Vec<Option<usize>>);
+
+fn all_pieces(
+    rules: &Rules,
+    isa: &OwnedTargetIsa,
+    cancelled: &AtomicBool,
+) -> Result<Pieces, Error> {
+    let mut list: Vec<Option<Piece>> = Vec::new();
+    list.extend(rules.rules.iter().enumerate().map(|(i, rule)| Some(Piece::Rule(i, rule))));
+    list.extend(rules.routines.iter().map(|r| Some(Piece::Routine(&r.code))));
+    let conditions = rules.assumptions.iter().chain(&rules.invariants);
+    list.extend(conditions.map(|p| Some(Piece::Routine(&p.code))));
+    list.extend(rules.covers.iter().map(|c| c.code.as_ref().map(Piece::Routine)));
+    let (mut bytes, mut starts) = (Vec::new(), Vec::new());
+    let (mut context, mut builder) = (Codegen::new(), FunctionBuilderContext::new());
+    for piece in list {
+        // Relaxed: a flag on its own.
+        if cancelled.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
+        }
+        let Some(piece) = piece else {
+            starts.push(None);
+            continue;
+        };
+        if piece.code().n_regs > MAX_REGISTERS {
+            return Err(Error::Machine("a rule is too large".into()));
+        }
+        starts.push(Some(bytes.len()));
+        make(rules, &piece, &**isa, &mut context, &mut builder, &mut bytes)?;
+    }
+    Ok((bytes, starts))
+}
+
+fn make(
+    rules: &Rules,
+    piece: &Piece,
+    isa: &dyn TargetIsa,
+    context: &mut Codegen,
+    builder: &mut FunctionBuilderContext,
+    bytes: &mut Vec<u8>,
+) -> Result<(), Error> {
+    context.clear();
+    context.func.signature = piece.signature(isa.default_call_conv());
+    emit::emit(FunctionBuilder::new(&mut context.func, builder), rules, piece);
+    let compiled = context.compile(isa, &mut ControlPlane::default());
+    let compiled = compiled.map_err(|error| ModuleError::Compilation(error.inner))?;
+    assert!(compiled.buffer.relocs().is_empty(), "code refers to nothing outside");
+    bytes.extend(compiled.code_buffer());
+    bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! The model that runs native code of rules, and hands over to the
+//! interpreter where that gives up.
+
+use super::context::{Context, DONE, STOP};
+use super::{Code, PropertyFn};
+use crate::native::Counts;
+use crate::resume::Resume;
+use ir::fault::FaultKind;
+use ir::model::{Flow, Model, Sink};
+use ir::rules::code::MAX_TICKS;
+use ir::rules::{Interpreter, Rules, deadlock};
+use std::marker::PhantomData;
+
+/// After a rule with so many instances limits are looked at.
+const MANY_INSTANCES: u64 = 1 << 12;
+
+/// A model that expands states with native code; one for each thread.
+pub struct Native<'r> {
+    code: &'r Code,
+    rules: &'r Rules,
+    interpreter: Interpreter<'r>,
+    /// A pointer, as native code holds another one while it runs. Owned.
+    context: *mut Context,
+    /// By rule, whether it has so many instances that limits are looked at.
+    many: Vec<bool>,
+    counts: Counts,
+    /// The rules, then the covers.
+    reached: Vec<bool>,
+    owns: PhantomData<Context>,
+}
+
+// SAFETY: the context belongs to this value alone. Its pointers lead to the
+// code's tables, which are never changed, to its own buffers, and to a sink
+// only inside `expand`.
+unsafe impl Send for Native<'_> {}
+
+impl<'r> Native<'r> {
+    /// `rules` must be those that `code` was made from.
+    pub fn new(code: &'r Code, rules: &'r Rules) -> Native<'r> {
+        assert_eq!(code.rules.len(), rules.rules.len(), "code of other rules");
+        Native {
+            code,
+            rules,
+            interpreter: Interpreter::new(rules),
+            context: Box::into_raw(Box::new(Context::new(rules, code))),
+            many: rules.rules.iter().map(|r| r.n_instances() > MANY_INSTANCES).collect(),
+            counts: Counts::default(),
+            reached: vec![false; rules.n_reached()],
+            owns: PhantomData,
+        }
+    }
+
+    /// How many expansions native code did alone.
+    pub fn counts(&self) -> Counts {
+        self.counts
+    }
+
+    fn context(&mut self) -> &mut Context {
+        // SAFETY: `new` made it of a box that only `drop` frees, and native
+        // code does not run.
+        unsafe { &mut *self.context }
+    }
+
+    /// The value of a property in the state; `None` if native code gave up.
+    fn holds(&mut self, property: PropertyFn) -> Option<bool> {
+        let context = self.context();
+        context.ticks = MAX_TICKS;
+        let (row, frames) = (context.row, context.frames);
+        let frame = frames as i64 - row as i64;
+        // SAFETY: the row has a copy of the state, and the frames are as long
+        // as code for these rules needs them.
+        let returned = unsafe { property(self.context, row, frame) };
+        (returned.status == DONE).then_some(returned.value == 1)
+    }
+
+    /// Looks at what must hold in every state; false if it must be done over.
+    fn check(&mut self) -> bool {
+        let (code, rules) = (self.code, self.rules);
+        for property in code.properties[code.pieces.invariants..code.pieces.covers].iter().flatten()
+        {
+            if self.holds(*property) != Some(true) {
+                return false;
+            }
+        }
+        for (i, property) in code.properties[code.pieces.covers..].iter().enumerate() {
+            let Some(property) = property.filter(|_| !self.reached[rules.rules.len() + i]) else {
+                continue;
+            };
+            match self.holds(property) {
+                None => return false,
+                Some(holds) => self.reached[rules.rules.len() + i] = holds,
+            }
+        }
+        true
+    }
+
+    /// Expands natively; `None` if native code gave up.
+    fn try_rules(&mut self, sink: *mut (dyn Sink + '_)) -> Option<Flow> {
+        if !self.check() {
+            return None;
+        }
+        for (rule, many) in self.code.rules.iter().zip(&self.many) {
+            // SAFETY: the context is ready, and not borrowed while this runs.
+            match unsafe { rule(self.context) } {
+                DONE => {}
+                STOP => return Some(Flow::Stop),
+                _ => return None,
+            }
+            // SAFETY: native code does not run, so nobody else uses the sink.
+            if *many && unsafe { (*sink).tick(0) } == Flow::Stop {
+                return Some(Flow::Stop);
+            }
+        }
+        Some(Flow::Continue)
+    }
+
+    fn interpret(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        let seen = self.context().seen;
+        self.interpreter.expand(state, &mut Resume { seen, sink })
+    }
+}
+
+impl Drop for Native<'_> {
+    fn drop(&mut self) {
+        // SAFETY: `new` made it of a box, and this is the only place that ends it.
+        drop(unsafe { Box::from_raw(self.context) });
+    }
+}
+
+impl Model for Native<'_> {
+    fn initial(&mut self, sink: &mut dyn Sink) -> Flow {
+        self.interpreter.initial(sink)
+    }
+
+    fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        // SAFETY: both live until `leave`, which is called below.
+        unsafe { self.context().enter(state, sink) };
+        let flow = self.try_rules(sink);
+        let context = self.context();
+        context.leave();
+        if let Some(panic) = context.panic.take() {
+            std::panic::resume_unwind(panic);
+        }
+        let (enabled, changed) = (context.enabled, context.changed);
+        match flow {
+            None => self.counts.interpreted += 1,
+            Some(_) => self.counts.native += 1,
+        }
+        match flow {
+            None => self.interpret(state, sink),
+            Some(Flow::Stop) => Flow::Stop,
+            Some(Flow::Continue) => match deadlock(self.rules, enabled, changed) {
+                Some(fault) if sink.wants(FaultKind::Deadlock) => sink.fault(fault, &[]),
+                _ => Flow::Continue,
+            },
+        }
+    }
+
+    fn reached(&mut self) -> &[bool] {
+        let n_rules = self.rules.rules.len();
+        // SAFETY: as in `context`, which would borrow all of this value.
+        let context = unsafe { &*self.context };
+        let covered = context.covered().iter().map(|covered| *covered != 0);
+        let native = context.reached.iter().copied().chain(covered);
+        let interpreted = self.interpreter.reached().iter().copied();
+        for (reached, (a, b)) in self.reached.iter_mut().zip(native.zip(interpreted)) {
+            *reached |= a | b;
+        }
+        debug_assert_eq!(self.reached.len(), n_rules + self.rules.covers.len());
+        &self.reached
+    }
+}
