@@ -93,7 +93,7 @@ pub struct ModelArgs {
     pub deadlock: Deadlock,
 
     /// Murphi: take states for the same that differ in the names of scalarset values
-    #[arg(long, value_enum, default_value = "off")]
+    #[arg(long, value_enum, default_value = "canonical")]
     pub symmetry: Symmetry,
 }
 

@@ -8,6 +8,7 @@ use ir::fault::FaultKind;
 use ir::model::Step;
 use ir::program::Program;
 use ir::reduce;
+use ir::rules::symmetry::{Canon, straighten};
 use ir::trace::{self, Replayed, Trace};
 use std::time::Duration;
 
@@ -44,6 +45,13 @@ pub fn counterexample(
     if let Program::Processes { system, .. } = reduced {
         let faulty = found.fault.kind != FaultKind::Deadlock;
         found.steps = reduce::expand_steps(system, &found.steps, faulty);
+    }
+    if let Program::Rules(rules) = program
+        && Canon::new(rules).is_some()
+    {
+        // Without a real path the replay fails, which tells what is wrong.
+        let real = straighten(rules, &found.steps, &found.fault);
+        found.steps = real.unwrap_or(found.steps);
     }
     let mut path = confirm(program, &found)?;
     found.depth = path.transitions.len();

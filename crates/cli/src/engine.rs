@@ -5,6 +5,7 @@ use check::Maker;
 use ir::model::Model;
 use ir::program::Program;
 use ir::reduce;
+use ir::rules::symmetry::{Canon, Symmetric};
 use jit::{Compiling, Tiered};
 use std::sync::atomic::AtomicBool;
 
@@ -25,6 +26,20 @@ pub fn expand_reached(reduced: &Program, reached: &mut Vec<bool>) {
 
 /// Calls `run` with what makes the model.
 pub fn with_model<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker) -> T) -> T {
+    if let Program::Rules(rules) = program
+        && Canon::new(rules).is_some()
+    {
+        return by_engine(program, engine, |make| {
+            run(&|| -> Box<dyn Model + '_> {
+                let canon = Canon::new(rules).expect("there was one before");
+                Box::new(Symmetric::new(make(), canon))
+            })
+        });
+    }
+    by_engine(program, engine, run)
+}
+
+fn by_engine<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker) -> T) -> T {
     if engine == Engine::Interpret {
         return run(&|| program.interpreter());
     }

@@ -1,6 +1,6 @@
 //! Models from files, by their language.
 
-use crate::args::{ModelArgs, Symmetry};
+use crate::args::ModelArgs;
 use anyhow::{Context, Result, bail};
 use ir::program::Program;
 use ir::source::Sources;
@@ -28,9 +28,6 @@ pub fn model(args: &ModelArgs) -> Result<Option<Program>> {
 }
 
 fn murphi(args: &ModelArgs, name: &str) -> Result<Option<Program>> {
-    if args.symmetry != Symmetry::Off {
-        bail!("symmetry reduction is not supported yet");
-    }
     let loaded = lang::murphi::load(name, text(&args.model, name)?);
     show(name, &loaded.diagnostics, &loaded.sources);
     let Some(mut rules) = loaded.rules else { return Ok(None) };

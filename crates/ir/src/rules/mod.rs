@@ -15,6 +15,7 @@ mod canon;
 pub mod code;
 mod interpreter;
 mod machine;
+pub mod symmetry;
 mod text;
 mod values;
 
