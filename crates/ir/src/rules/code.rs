@@ -48,18 +48,30 @@ impl Width {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn load(self, memory: &[u8], at: usize) -> u64 {
-        let mut bytes = [0; 8];
-        let n = self.bytes() as usize;
-        bytes[..n].copy_from_slice(&memory[at..at + n]);
-        u64::from_le_bytes(bytes)
+        match self {
+            Width::W1 => memory[at].into(),
+            Width::W2 => u16::from_le_bytes([memory[at], memory[at + 1]]).into(),
+            Width::W4 => {
+                let bytes = memory[at..at + 4].try_into().expect("four bytes");
+                u32::from_le_bytes(bytes).into()
+            }
+            Width::W8 => {
+                let bytes = memory[at..at + 8].try_into().expect("eight bytes");
+                u64::from_le_bytes(bytes)
+            }
+        }
     }
 
-    #[inline]
+    #[inline(always)]
     pub fn store(self, memory: &mut [u8], at: usize, value: u64) {
-        let n = self.bytes() as usize;
-        memory[at..at + n].copy_from_slice(&value.to_le_bytes()[..n]);
+        match self {
+            Width::W1 => memory[at] = value as u8,
+            Width::W2 => memory[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes()),
+            Width::W4 => memory[at..at + 4].copy_from_slice(&(value as u32).to_le_bytes()),
+            Width::W8 => memory[at..at + 8].copy_from_slice(&value.to_le_bytes()),
+        }
     }
 }
 

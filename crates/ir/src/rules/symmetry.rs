@@ -16,12 +16,14 @@
 //! different values may have the same hash costs time only.
 
 mod cells;
+mod colours;
 mod model;
 
 pub use model::{Symmetric, straighten};
 
 use super::{Multiset, Rules, Symmetry, multisets, sort_multisets};
-use cells::{Cells, Colours};
+use cells::Cells;
+use colours::Colours;
 
 /// Finds canonical states.
 pub struct Canon {
@@ -29,10 +31,11 @@ pub struct Canon {
     multisets: Vec<Multiset>,
     exact: bool,
     colours: Colours,
-    /// By scalarset, its values in the order in which they get new names.
-    order: Vec<Vec<u8>>,
-    /// New names by scalarset and value.
-    names: Vec<Vec<u8>>,
+    /// The elements of each scalarset, counted in it, in the order in which
+    /// they get new names.
+    order: Vec<u8>,
+    /// New names by element.
+    names: Vec<u8>,
     work: Vec<u8>,
     best: Vec<u8>,
 }
@@ -41,16 +44,15 @@ impl Canon {
     /// `None` if there is nothing to permute, or if it is not wanted.
     pub fn new(rules: &Rules) -> Option<Canon> {
         let cells = Cells::new(rules);
-        if rules.symmetry == Symmetry::Off || cells.sets.iter().all(|n| *n < 2) {
+        if rules.symmetry == Symmetry::Off || cells.sets.iter().all(|set| set.count < 2) {
             return None;
         }
-        let identity: Vec<Vec<u8>> = cells.sets.iter().map(|n| (0..*n).collect()).collect();
         Some(Canon {
             colours: Colours::new(&cells),
             multisets: multisets(rules),
             exact: rules.symmetry == Symmetry::Canonical,
-            order: identity.clone(),
-            names: identity,
+            order: vec![0; cells.n_elements],
+            names: vec![0; cells.n_elements],
             cells,
             work: Vec::new(),
             best: Vec::new(),
@@ -61,10 +63,10 @@ impl Canon {
     pub fn canonicalise(&mut self, state: &mut [u8]) {
         self.colours.find(&self.cells, state);
         let mut tied = false;
-        for (set, order) in self.order.iter_mut().enumerate() {
-            let colours = self.colours.of(set);
-            sort_by_colour(order, colours);
-            tied |= order.windows(2).any(|w| colours[w[0] as usize] == colours[w[1] as usize]);
+        for set in &self.cells.sets {
+            let elements = set.first..set.first + set.count;
+            let colours = &self.colours.colours[elements.clone()];
+            tied |= sort_by_colour(&mut self.order[elements], colours);
         }
         if tied && self.exact && !self.ties_are_harmless(state) {
             self.best.clear();
@@ -81,10 +83,11 @@ impl Canon {
     /// nothing is renamed.
     fn rename(&mut self, state: &[u8]) -> bool {
         let mut moved = false;
-        for (names, order) in self.names.iter_mut().zip(&self.order) {
-            for (name, value) in order.iter().enumerate() {
-                names[*value as usize] = name as u8;
-                moved |= *value as usize != name;
+        for set in &self.cells.sets {
+            for name in 0..set.count {
+                let element = self.order[set.first + name] as usize;
+                self.names[set.first + element] = name as u8;
+                moved |= element != name;
             }
         }
         if moved {
@@ -101,16 +104,20 @@ impl Canon {
         sort_multisets(&self.multisets, &mut self.work);
     }
 
-    /// Whether values of one colour can be renamed in any way: then exchanging
-    /// two neighbours changes nothing.
+    fn has_same_colour(&self, set: usize, a: u8, b: u8) -> bool {
+        let first = self.cells.sets[set].first;
+        let colours = &self.colours.colours[first..];
+        colours[a as usize] == colours[b as usize]
+    }
+
+    /// Whether elements of one colour can be renamed in any way: then
+    /// exchanging two neighbours changes nothing.
     fn ties_are_harmless(&mut self, state: &[u8]) -> bool {
-        for set in 0..self.order.len() {
-            for i in 1..self.order[set].len() {
-                let (a, b) = (self.order[set][i - 1], self.order[set][i]);
-                let colours = self.colours.of(set);
-                if colours[a as usize] == colours[b as usize]
-                    && !self.exchangeable(state, set, a, b)
-                {
+        for set in 0..self.cells.sets.len() {
+            let first = self.cells.sets[set].first;
+            for i in 1..self.cells.sets[set].count {
+                let (a, b) = (self.order[first + i - 1], self.order[first + i]);
+                if self.has_same_colour(set, a, b) && !self.exchangeable(state, set, a, b) {
                     return false;
                 }
             }
@@ -119,21 +126,25 @@ impl Canon {
     }
 
     fn exchangeable(&mut self, state: &[u8], set: usize, a: u8, b: u8) -> bool {
+        let first = self.cells.sets[set].first;
+        let (a, b) = (first + a as usize, first + b as usize);
         if self.multisets.is_empty() {
-            return self.cells.exchangeable(state, set, a, b);
+            return self.cells.exchangeable(state, a, b);
         }
-        for names in &mut self.names {
-            names.iter_mut().enumerate().for_each(|(value, name)| *name = value as u8);
+        for set in &self.cells.sets {
+            for i in 0..set.count {
+                self.names[set.first + i] = i as u8;
+            }
         }
-        self.names[set].swap(a as usize, b as usize);
+        self.names.swap(a, b);
         self.apply(state);
         self.work == state
     }
 
-    /// Tries all orders of values with the same colour, from the value at place
-    /// `at` of scalarset `set` on; keeps the least state in `best`.
+    /// Tries all orders of elements with the same colour, from the one at
+    /// place `at` of scalarset `set` on; keeps the least state in `best`.
     fn try_all(&mut self, state: &[u8], set: usize, at: usize) {
-        if set == self.order.len() {
+        let Some(&cells::Set { first, count }) = self.cells.sets.get(set) else {
             let moved = self.rename(state);
             let found: &[u8] = if moved { &self.work } else { state };
             if self.best.is_empty() || *found < self.best[..] {
@@ -141,38 +152,41 @@ impl Canon {
                 self.best.extend_from_slice(found);
             }
             return;
-        }
-        if at + 1 >= self.order[set].len() {
+        };
+        if at + 1 >= count {
             return self.try_all(state, set + 1, 0);
         }
-        let first = self.order[set][at];
+        let leader = self.order[first + at];
         let mut tried: Vec<u8> = Vec::new();
-        for i in at..self.order[set].len() {
-            let value = self.order[set][i];
-            let colours = self.colours.of(set);
-            if colours[value as usize] != colours[first as usize] {
+        for i in at..count {
+            let element = self.order[first + i];
+            if !self.has_same_colour(set, leader, element) {
                 break;
             }
             // What can be exchanged for something that was tried leads to the same.
-            if tried.iter().any(|t| self.exchangeable(state, set, *t, value)) {
+            if tried.iter().any(|t| self.exchangeable(state, set, *t, element)) {
                 continue;
             }
-            tried.push(value);
-            self.order[set][at..=i].rotate_right(1);
+            tried.push(element);
+            self.order[first + at..=first + i].rotate_right(1);
             self.try_all(state, set, at + 1);
-            self.order[set][at..=i].rotate_left(1);
+            self.order[first + at..=first + i].rotate_left(1);
         }
     }
 }
 
-/// Insertion: there are few values.
-fn sort_by_colour(order: &mut [u8], colours: &[u64]) {
-    order.iter_mut().enumerate().for_each(|(i, value)| *value = i as u8);
-    for i in 1..order.len() {
+/// Sorts elements by their colours; returns whether two have the same.
+fn sort_by_colour(order: &mut [u8], colours: &[u64]) -> bool {
+    let mut tied = false;
+    for i in 0..order.len() {
+        // Insertion: there are few elements.
         let mut j = i;
-        while j > 0 && colours[order[j - 1] as usize] > colours[order[j] as usize] {
-            order.swap(j - 1, j);
+        while j > 0 && colours[order[j - 1] as usize] > colours[i] {
+            order[j] = order[j - 1];
             j -= 1;
         }
+        tied |= j > 0 && colours[order[j - 1] as usize] == colours[i];
+        order[j] = i as u8;
     }
+    tied
 }

@@ -1,0 +1,122 @@
+//! Colours of elements: hashes of what a state says about them.
+
+use super::cells::{Block, Cells, Dim};
+
+pub struct Colours {
+    pub colours: Vec<u64>,
+    /// What blocks say, which is the same in all rounds.
+    base: Vec<u64>,
+    sums: Vec<u64>,
+}
+
+impl Colours {
+    pub fn new(cells: &Cells) -> Colours {
+        let none = vec![0; cells.n_elements];
+        Colours { colours: none.clone(), base: none.clone(), sums: none }
+    }
+
+    /// Finds the colours of all elements of a state. Rounds go on as long as
+    /// they tell more elements apart.
+    pub fn find(&mut self, cells: &Cells, state: &[u8]) {
+        self.base.fill(0);
+        for block in &cells.blocks {
+            self.look_at(block, state);
+        }
+        self.colours.copy_from_slice(&self.base);
+        let (mut n_before, all) = self.n_colours(cells);
+        while !cells.links.is_empty() && n_before < all {
+            self.refine(cells, state);
+            let (n, _) = self.n_colours(cells);
+            if n <= n_before {
+                return;
+            }
+            n_before = n;
+        }
+    }
+
+    fn look_at(&mut self, block: &Block, state: &[u8]) {
+        let Block { offset, stride, set, class } = *block;
+        let base = &mut self.base[set.first..set.first + set.count];
+        let bytes = &state[offset..offset + set.count * stride];
+        for (sum, element) in base.iter_mut().zip(bytes.chunks_exact(stride)) {
+            let mut hash = class;
+            if stride == 1 {
+                hash ^= u64::from(element[0]);
+            } else {
+                for part in element.chunks(8) {
+                    let mut word = [0; 8];
+                    word[..part.len()].copy_from_slice(part);
+                    hash = mix(hash ^ u64::from_le_bytes(word));
+                }
+            }
+            *sum = sum.wrapping_add(mix(hash));
+        }
+    }
+
+    /// How many elements of scalarsets can be told apart, and how many there are.
+    fn n_colours(&self, cells: &Cells) -> (usize, usize) {
+        let (mut n, mut all) = (0, 0);
+        for set in &cells.sets {
+            let colours = &self.colours[set.first..set.first + set.count];
+            n += (0..colours.len()).filter(|i| !colours[..*i].contains(&colours[*i])).count();
+            all += colours.len();
+        }
+        (n, all)
+    }
+
+    /// New colours: of all that is said about an element, and the colours of
+    /// the others that are named with it.
+    fn refine(&mut self, cells: &Cells, state: &[u8]) {
+        self.sums.copy_from_slice(&self.base);
+        let mut links = cells.links.iter();
+        while let Some(link) = links.next() {
+            let raw = cells.raw(link, state);
+            if link.slot_links > 0 && raw == 0 {
+                links.nth(link.slot_links - 1);
+                continue;
+            }
+            let dims = cells.dims(link);
+            let value = cells.value(link, raw);
+            let mut hash = link.class;
+            hash ^= match value {
+                Some((element, segment)) => mix(self.colours[element] ^ segment.raw),
+                None => raw.wrapping_mul(ODD),
+            };
+            let element = value.map_or(usize::MAX, |(element, _)| element);
+            for (i, dim) in dims.iter().enumerate() {
+                let colour = self.colours[dim.element as usize];
+                hash = hash.wrapping_add(mix(colour.wrapping_add(i as u64 + 1)));
+                hash ^= coincidences(i, dim, dims, element);
+            }
+            let hash = mix(hash);
+            for (i, dim) in dims.iter().enumerate() {
+                let sum = &mut self.sums[dim.element as usize];
+                *sum = sum.wrapping_add(mix(hash.wrapping_add(i as u64)));
+            }
+            if let Some((element, _)) = value {
+                self.sums[element] = self.sums[element].wrapping_add(hash.wrapping_mul(ODD));
+            }
+        }
+        for (colour, sum) in self.colours.iter_mut().zip(&self.sums) {
+            *colour = mix(colour.wrapping_mul(ODD) ^ *sum);
+        }
+    }
+}
+
+/// Which other indices of a link, or its value, are the same element as this index.
+#[inline(always)]
+fn coincidences(i: usize, dim: &Dim, dims: &[Dim], value: usize) -> u64 {
+    let mut mask = u64::from(value == dim.element as usize) << ((8 * i + 7) % 64);
+    for (j, other) in dims.iter().enumerate().skip(i + 1) {
+        mask |= u64::from(other.element == dim.element) << ((8 * i + j) % 64);
+    }
+    mask
+}
+
+const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
+
+#[inline(always)]
+pub fn mix(x: u64) -> u64 {
+    let product = u128::from(x ^ 0xD6E8_FEB8_6659_FD93) * u128::from(ODD);
+    product as u64 ^ (product >> 64) as u64
+}
