@@ -355,6 +355,10 @@ pub struct ShowArgs {
     #[arg(long)]
     pub columns: bool,
 
+    /// All values after each step, not only those that change
+    #[arg(long, conflicts_with = "columns")]
+    pub full: bool,
+
     /// Width of the terminal [default: its own, or 100]
     #[arg(long, value_name = "N")]
     pub width: Option<usize>,

@@ -100,7 +100,7 @@ pub fn print_result(
 fn listing(trace: &Trace, color: bool) -> String {
     let n = trace.steps.len();
     if n <= LISTED_STEPS {
-        return report::trace::steps(trace, color);
+        return report::trace::steps(trace, false, color);
     }
     format!(
         "the counterexample has {n} steps: keep it with --trace FILE, \

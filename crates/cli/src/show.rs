@@ -16,7 +16,7 @@ pub fn run(args: &ShowArgs) -> Result<u8> {
     if args.columns {
         print(&report::trace::columns(&trace, args.width.unwrap_or_else(terminal_width), color));
     } else {
-        print(&report::trace::steps(&trace, color));
+        print(&report::trace::steps(&trace, args.full, color));
     }
     Ok(exit::NO_VIOLATION)
 }

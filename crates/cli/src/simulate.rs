@@ -38,7 +38,7 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
         load::write(file, &(serde_json::to_string_pretty(&trace)? + "\n"))?;
     }
     if !args.interactive {
-        print(&report::trace::steps(&trace, color));
+        print(&report::trace::steps(&trace, false, color));
         if args.replay.is_none() {
             print(&format!("{} transitions, seed {}\n", path.transitions.len(), args.seed));
         }

@@ -2,7 +2,12 @@
 //! every search order and store; those of others have the counts of Rumur and
 //! CMurphi, if the corpus is there.
 
+use ir::fault::Fault;
+use ir::model::{Flow, Model, Sink, Step};
+use ir::rules::Interpreter;
+use ir::rules::symmetry::Canon;
 use serde_json::Value;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -77,6 +82,129 @@ fn every_model_meets_its_expectation() {
             assert_eq!((code, (Some(states), Some(rules))), (0, wanted), "{name} {way:?}");
         }
     }
+}
+
+#[test]
+fn symmetry_finds_as_many_states_as_rumur_and_the_same_faults() {
+    let mut n = 0;
+    for path in &models(&root().join("models/murphi")) {
+        let name = path.display();
+        let text = std::fs::read_to_string(path).expect("a readable model");
+        let line = text.lines().next().unwrap_or_default();
+        if !text.contains("scalarset") {
+            continue;
+        }
+        for way in WAYS {
+            let flags = [&["--symmetry", "canonical"], way].concat();
+            let (code, result) = check(path, &flags);
+            if let Some((_, kind)) = line.split_once("violation ") {
+                assert_eq!(
+                    (code, &result["violation"]["kind"]),
+                    (1, &kind.into()),
+                    "{name} {way:?}"
+                );
+                continue;
+            }
+            assert_eq!(code, 0, "{name} {way:?}");
+            if let Some(canonical) = expected(line, "canonical") {
+                assert_eq!(counts(&result).0, canonical, "{name} {way:?}");
+                n += 1;
+            }
+        }
+        let (_, exact) = check(path, &["--symmetry", "canonical"]);
+        let (code, heuristic) = check(path, &["--symmetry", "heuristic"]);
+        assert_eq!(code == 1, line.contains("violation"), "{name}");
+        assert!(code == 1 || counts(&heuristic).0 >= counts(&exact).0, "{name}");
+    }
+    assert!(n >= 5 * WAYS.len(), "only {n} counts were compared");
+}
+
+/// Keeps all states that are found.
+#[derive(Default)]
+struct All {
+    queue: Vec<Vec<u8>>,
+    seen: HashSet<Vec<u8>>,
+}
+
+impl Sink for All {
+    fn successor(&mut self, state: &[u8], _: &[Step]) -> Flow {
+        if self.seen.insert(state.to_vec()) {
+            self.queue.push(state.to_vec());
+        }
+        Flow::Continue
+    }
+
+    fn fault(&mut self, fault: Fault, _: &[Step]) -> Flow {
+        panic!("{}", fault.message);
+    }
+}
+
+#[test]
+fn there_is_one_canonical_state_for_each_orbit() {
+    for name in ["msi.m", "spinlock.m", "german.m", "two_phase_commit.m"] {
+        let path = root().join("models/murphi").join(name);
+        let text = std::fs::read_to_string(path).expect("a readable model");
+        let orbits = expected(text.lines().next().unwrap_or_default(), "canonical");
+        let rules = lang::murphi::load(name, text).rules.expect("a model without errors");
+        let mut model = Interpreter::new(&rules);
+        let mut all = All::default();
+        model.initial(&mut all);
+        while let Some(state) = all.queue.pop() {
+            model.expand(&state, &mut all);
+        }
+        let mut canon = Canon::new(&rules).expect("a model with scalarsets");
+        let mut canonical = HashSet::new();
+        for mut state in all.seen {
+            canon.canonicalise(&mut state);
+            let once = state.clone();
+            canon.canonicalise(&mut state);
+            assert_eq!(state, once, "{name}: a canonical state is its own");
+            canonical.insert(state);
+        }
+        assert_eq!(Some(canonical.len() as u64), orbits, "{name}");
+    }
+}
+
+/// A counterexample found among canonical states is a path of the model.
+#[test]
+fn counterexamples_under_symmetry_are_real() {
+    let model = root().join("models/murphi/german_bug.m");
+    let directory = std::env::temp_dir().join(format!("supertrace-murphi-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory for files");
+    let trace = directory.join("bug.json");
+    let trace = trace.to_str().expect("a path in Unicode");
+    for symmetry in ["canonical", "heuristic"] {
+        for order in ["dfs", "bfs"] {
+            let flags =
+                ["--symmetry", symmetry, "--search", order, "--shorten", "off", "--trace", trace];
+            assert_eq!(check(&model, &flags).0, 1);
+            let replayed = Command::new(env!("CARGO_BIN_EXE_supertrace"))
+                .args(["simulate", "--replay", trace])
+                .arg(&model)
+                .output()
+                .expect("the program runs");
+            let said = String::from_utf8_lossy(&replayed.stdout);
+            assert_eq!(replayed.status.code(), Some(1), "{symmetry} {order}: {said}");
+            assert!(said.contains("held[node_"), "{said}");
+        }
+    }
+    std::fs::remove_dir_all(&directory).expect("the directory can go");
+}
+
+#[test]
+fn covers_that_are_never_met_are_violations_of_complete_searches() {
+    let directory = std::env::temp_dir().join(format!("supertrace-cover-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).expect("a directory for files");
+    let model = directory.join("cover.m");
+    let text = "var x: 0..2;\nstartstate begin x := 0; end;\nrule begin x := 1 - x; end;\n\
+                cover \"two\" x = 2;\ncover \"one\" x = 1;\n";
+    std::fs::write(&model, text).expect("a file");
+    let (code, result) = check(&model, &[]);
+    assert_eq!((code, result["violation"]["kind"].as_str()), (1, Some("cover")));
+    assert_eq!(result["violation"]["message"], "cover \"two\" is never met");
+    let (code, result) = check(&model, &["--store", "bitstate", "--arena", "2^20"]);
+    assert_eq!((code, result["verdict"].as_str()), (0, Some("no-violation-found")));
+    std::fs::remove_dir_all(&directory).expect("the directory can go");
 }
 
 fn corpus() -> Option<PathBuf> {

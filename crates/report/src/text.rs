@@ -99,9 +99,13 @@ impl CheckReport {
             ("holds", _) => {
                 let mut parts = Vec::new();
                 if !ignored.contains(&"assert") {
-                    parts.push("no assertion fails");
+                    parts.push(match self.language {
+                        "murphi" => "no invariant and no assertion fails",
+                        _ => "no assertion fails",
+                    });
                 }
-                if !ignored.contains(&"deadlock") {
+                let off = self.options.get("deadlock").is_some_and(|mode| mode == "off");
+                if !ignored.contains(&"deadlock") && !off {
                     parts.push("no deadlock");
                 }
                 parts.push("no run-time error");
@@ -174,12 +178,12 @@ impl CheckReport {
     }
 
     fn numbers(&self) -> String {
-        let mut out = format!(
-            "  {}, {}, depth {}\n",
-            plural(self.states, "state"),
-            plural(self.transitions, "transition"),
-            count(self.depth as u64)
-        );
+        let transitions = match self.language {
+            "murphi" => format!("{} fired", plural(self.transitions, "rule")),
+            _ => plural(self.transitions, "transition"),
+        };
+        let (states, depth) = (plural(self.states, "state"), count(self.depth as u64));
+        let mut out = format!("  {states}, {transitions}, depth {depth}\n");
         let rate = if self.seconds >= 0.05 {
             format!(", {} states/s", count(self.states_per_second as u64))
         } else {
@@ -257,12 +261,15 @@ fn place(violation: &Violation) -> String {
 
 fn unreached_text(unreached: &[Unreached]) -> String {
     let mut out = String::new();
-    let mut process = "";
+    let mut process = None;
     for statement in unreached {
-        if statement.process != process {
-            process = &statement.process;
-            let n = unreached.iter().filter(|u| u.process == process).count();
-            let _ = writeln!(out, "  unreached in {process}: {n}");
+        if process != Some(&statement.process) {
+            process = Some(&statement.process);
+            let n = unreached.iter().filter(|u| u.process == statement.process).count();
+            let _ = match statement.process.as_str() {
+                "" => writeln!(out, "  rules that never fired: {n}"),
+                process => writeln!(out, "  unreached in {process}: {n}"),
+            };
         }
         let text: String = statement.statement.chars().take(60).collect();
         let text = if text == "-end-" { "the end of the process".into() } else { text };

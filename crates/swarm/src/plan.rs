@@ -156,6 +156,12 @@ impl Subject {
                 add(&format!("--ignore {name}"));
             }
         }
+        if self.deadlock != Deadlock::default() {
+            add(&format!("--deadlock {}", self.deadlock.name()));
+        }
+        if self.symmetry != Symmetry::default() {
+            add(&format!("--symmetry {}", self.symmetry.name()));
+        }
         if self.go_on {
             add("--until all");
         }

@@ -129,5 +129,7 @@ fn options(record: &Record) -> BTreeMap<&'static str, serde_json::Value> {
         ("reduce", json!(if subject.reduced { "default" } else { "none" })),
         ("go_on", json!(subject.go_on)),
         ("define", json!(subject.define)),
+        ("deadlock", json!(subject.deadlock)),
+        ("symmetry", json!(subject.symmetry)),
     ])
 }

@@ -82,6 +82,17 @@ pub enum Deadlock {
     Stuttering,
 }
 
+impl Deadlock {
+    /// As flags and reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Deadlock::Off => "off",
+            Deadlock::Stuck => "stuck",
+            Deadlock::Stuttering => "stuttering",
+        }
+    }
+}
+
 /// Which states count as the same because they differ only in the names of
 /// values of scalarsets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -93,6 +104,17 @@ pub enum Symmetry {
     Canonical,
     /// Those for which that is easily found out.
     Heuristic,
+}
+
+impl Symmetry {
+    /// As flags and reports have it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Symmetry::Off => "off",
+            Symmetry::Canonical => "canonical",
+            Symmetry::Heuristic => "heuristic",
+        }
+    }
 }
 
 /// A type as far as states and people need it.

@@ -23,7 +23,7 @@ impl fmt::Display for Rules {
     fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
         writeln!(f, "rules \"{}\" {} {{", self.name, self.language)?;
         writeln!(f, "  state {} bytes", self.size)?;
-        writeln!(f, "  deadlock {:?}, symmetry {:?}", self.deadlock, self.symmetry)?;
+        writeln!(f, "  deadlock {}, symmetry {}", self.deadlock.name(), self.symmetry.name())?;
         for variable in &self.variables {
             write!(f, "  [{}] {} : ", variable.offset, variable.name)?;
             match self.ty(variable.ty) {

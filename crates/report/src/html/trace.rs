@@ -3,7 +3,7 @@
 use super::{data, escape};
 use crate::text::{count, plural};
 use crate::trace::labels::{self, Labels};
-use crate::trace::msc_svg_last;
+use crate::trace::{msc_svg_last, values};
 use ir::source::Position;
 use ir::trace::{Trace, TraceStep};
 use serde::Serialize;
@@ -95,7 +95,7 @@ fn stepper(number: usize, shown: &Shown) -> String {
     out.push_str("<div class=\"step\"></div>\n</div>\n");
     out.push_str(&data(&Steps {
         skipped,
-        before: before(steps, skipped),
+        before: values::before(steps, skipped),
         steps: &steps[skipped..],
         ending: format!("{}: {}", shown.kind, shown.message),
     }));
@@ -129,27 +129,6 @@ fn list(number: usize, trace: &Trace, skipped: usize) -> String {
         out.push_str("</li>\n");
     }
     out + "</ol>\n"
-}
-
-/// The values of variables before a step, of all that ever change. What has not
-/// changed yet has the value from which it changes first.
-fn before(steps: &[TraceStep], at: usize) -> BTreeMap<&str, &str> {
-    let mut values = BTreeMap::new();
-    for change in steps.iter().rev().flat_map(|step| step.changes.iter().rev()) {
-        values.insert(change.name.as_str(), change.from.as_str());
-    }
-    // A variable of a process that is yet to come.
-    values.retain(|_, from| !from.is_empty());
-    for step in &steps[..at] {
-        for change in &step.changes {
-            values.insert(&change.name, &change.to);
-        }
-        if step.statement == "-end-" {
-            let own = format!("{}({}):", step.name, step.process);
-            values.retain(|name, _| !name.starts_with(&own));
-        }
-    }
-    values
 }
 
 fn chart(trace: &Trace) -> String {
@@ -237,7 +216,7 @@ mod tests {
         ];
         steps[1].changes.extend(changed(step(1, "p", ""), "p(1):b", "0", "1").changes);
         let values = |at| {
-            before(&trace(steps.clone()).steps, at)
+            values::before(&trace(steps.clone()).steps, at)
                 .into_iter()
                 .map(|(n, v)| format!("{n}={v}"))
                 .collect::<Vec<_>>()

@@ -1,6 +1,6 @@
 //! The first and the last lines of a view: what it shows, and what went wrong.
 
-use super::labels::count;
+use super::labels::{count, n_steps};
 use super::paint::{Ink, Paint};
 use super::text::clean;
 use super::tie::n_transitions;
@@ -9,7 +9,7 @@ use ir::trace::{Trace, Violation};
 
 /// `trace of m.pml: 9 steps in 6 transitions`.
 pub fn heading(trace: &Trace) -> String {
-    let n_steps = trace.steps.len();
+    let n_steps = n_steps(trace);
     let n_transitions = n_transitions(&trace.steps);
     let mut out = format!("trace of {}: ", clean(&trace.model));
     match n_steps {
@@ -24,7 +24,7 @@ pub fn heading(trace: &Trace) -> String {
 
 /// `violation after 9 steps: assertion, m.pml:3:1`.
 pub fn violation_heading(trace: &Trace, violation: &Violation) -> String {
-    let when = match trace.steps.len() {
+    let when = match n_steps(trace) {
         0 if violation.kind == FaultKind::Cover => "of all states".to_string(),
         0 => "in the initial state".to_string(),
         n => format!("after {}", count(n, "step")),

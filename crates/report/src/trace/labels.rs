@@ -15,6 +15,8 @@ pub struct Labels<'t> {
     globals: HashSet<&'t str>,
     /// The last part of each path, where that tells the files apart.
     short_files: HashMap<&'t str, &'t str>,
+    /// Changes are written as assignments, and the start state is step 0.
+    rules: bool,
 }
 
 impl<'t> Labels<'t> {
@@ -28,7 +30,7 @@ impl<'t> Labels<'t> {
         }
         let unique = |file: &&str| n_named[last_part(file)] == 1;
         let short_files = files.into_iter().filter(unique).map(|f| (f, last_part(f))).collect();
-        Labels { globals, short_files }
+        Labels { globals, short_files, rules: of_rules(trace) }
     }
 
     /// `file:line`; the heading of a view has the whole path.
@@ -38,13 +40,20 @@ impl<'t> Labels<'t> {
         cut_start(&clean(&format!("{short}:{}", position.line)), PLACE_LIMIT)
     }
 
-    /// `x: 0 -> 1`, or `x = 1` for a variable of a new process. A variable of
+    /// The number of the step at a place, as people count.
+    pub fn number(&self, at: usize) -> usize {
+        at + !self.rules as usize
+    }
+
+    /// `x: 0 -> 1`, or `x = 1` for a variable of a new process; of rules `x := 1`. A variable of
     /// the process that takes the step goes without the name of that process,
     /// unless a global has the same name.
     pub fn change(&self, step: &TraceStep, change: &Change) -> String {
         let own = change.name.strip_prefix(&format!("{}({}):", step.name, step.process));
         let name = own.filter(|own| !self.globals.contains(own)).unwrap_or(&change.name);
-        let text = if change.from.is_empty() {
+        let text = if self.rules {
+            format!("{name} := {}", change.to)
+        } else if change.from.is_empty() {
             format!("{name} = {}", change.to)
         } else {
             format!("{name}: {} -> {}", change.from, change.to)
@@ -53,12 +62,25 @@ impl<'t> Labels<'t> {
     }
 }
 
+/// Whether the steps of a trace are rules, after a start state.
+fn of_rules(trace: &Trace) -> bool {
+    trace.steps.first().is_some_and(|step| step.name.is_empty())
+}
+
+/// Steps of a trace, a start state not counted.
+pub fn n_steps(trace: &Trace) -> usize {
+    trace.steps.len() - of_rules(trace) as usize
+}
+
 fn last_part(path: &str) -> &str {
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
 /// `name(2)` in at most `limit` characters; the name is cut, never the number.
 pub fn process(name: &str, number: u8, limit: usize) -> String {
+    if name.is_empty() {
+        return "rules".into();
+    }
     let number = format!("({number})");
     let limit = limit.min(PROCESS_LIMIT);
     format!("{}{number}", cut(&clean(name), limit.saturating_sub(number.len())))

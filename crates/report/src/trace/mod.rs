@@ -16,6 +16,7 @@ mod steps;
 mod svg;
 mod text;
 mod tie;
+pub(crate) mod values;
 pub(crate) mod xml;
 
 #[cfg(test)]

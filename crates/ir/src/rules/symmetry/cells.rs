@@ -232,7 +232,7 @@ impl Cells {
         let segments = &self.segments[link.segments.0 as usize..link.segments.1 as usize];
         segments.iter().find_map(|segment| {
             let nth = raw.wrapping_sub(segment.raw) as usize;
-            (nth < segment.set.count).then_some((segment.set.first + nth, segment))
+            (nth < segment.set.count).then(|| (segment.set.first + nth, segment))
         })
     }
 
