@@ -588,3 +588,32 @@ fn an_error_is_shown_with_its_line() {
                     help: did you mean 'counter'?\n";
     assert_eq!(shown, expected);
 }
+
+#[test]
+fn broken_symmetry_is_warned_of() {
+    let warned = |body: &str| -> Vec<String> {
+        let text = format!(
+            "type t : scalarset(3); var x, y : t; n : 0..3; a : array [t] of t;\n\
+             startstate begin\n{body}\nend;\n"
+        );
+        let checked = read("m.m", text);
+        assert!(checked.model.is_some());
+        checked.diagnostics.iter().map(|d| d.message.clone()).collect()
+    };
+    let cleared = "'clear' gives a scalarset its first value, which breaks its symmetry";
+    let last = "the last value wins of a loop over a scalarset, which breaks its symmetry";
+    assert_eq!(warned("clear x;"), [cleared]);
+    assert_eq!(warned("clear a;"), [cleared]);
+    assert_eq!(warned("for i : t do if a[i] = y then x := i; end; end;"), [last]);
+    assert_eq!(warned("for i : t do for j : t do x := a[j]; end; end;"), [last]);
+    let harmless = [
+        "clear n;",
+        "undefine x;",
+        "for i : t do a[i] := i; end;",
+        "for i : t do a[i] := y; x := y; end;",
+        "for i : t do n := n + (a[i] = y ? 1 : 0); end;",
+    ];
+    for body in harmless {
+        assert!(warned(body).is_empty(), "{body}");
+    }
+}

@@ -54,6 +54,9 @@ pub fn read(name: &str, text: String) -> Checked {
     let tokens = lex::lex(&sources.files[file as usize].text, file, &mut diagnostics);
     let program = parse::parse(tokens, &mut diagnostics);
     let model = check::check(&program, &mut diagnostics);
+    if !diagnostics.iter().any(Diagnostic::is_error) {
+        diagnostics.extend(check::symmetry::warnings(&model));
+    }
     diagnostics.sort_by_key(|d| (d.span.start, d.span.end));
     diagnostics.dedup();
     let failed = diagnostics.iter().any(Diagnostic::is_error);

@@ -11,6 +11,7 @@ mod place;
 mod rule;
 mod scope;
 mod stmt;
+pub mod symmetry;
 
 use super::ast::{self, Item, Name, Program, Spanned};
 use super::model::*;
