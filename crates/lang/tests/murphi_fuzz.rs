@@ -1,6 +1,11 @@
-//! No text makes the Murphi front-end panic or hang: mutations of models, and
-//! nonsense. `FUZZ_CASES` and `FUZZ_SEED` set more cases.
+//! No text makes the Murphi front-end panic or hang, nor the interpreter that
+//! runs what it accepts: mutations of models, and nonsense. `FUZZ_CASES` and
+//! `FUZZ_SEED` set more cases.
 
+use ir::fault::Fault;
+use ir::model::{Flow, Model, Sink, Step};
+use ir::rules::symmetry::Canon;
+use ir::rules::{Interpreter, Rules, statement, variables};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -78,7 +83,63 @@ fn check(text: &str) {
         let wrong = tree.contains("kind: Wrong") || tree.contains("ty: TypeId(0)");
         assert!(!wrong, "{text}\n{tree}");
     }
-    assert!(start.elapsed() < Duration::from_secs(10), "too slow:\n{text}");
+    if let Some(rules) = lang::murphi::load("m.m", text.to_string()).rules {
+        run(&rules);
+    }
+    assert!(start.elapsed() < Duration::from_secs(20), "too slow:\n{text}");
+}
+
+/// Some states, until there are many or something is wrong.
+#[derive(Default)]
+struct Some200 {
+    states: Vec<(Vec<u8>, Vec<Step>)>,
+    ticks: usize,
+    stopped: bool,
+}
+
+impl Some200 {
+    fn flow(&mut self, stop: bool) -> Flow {
+        self.stopped |= stop;
+        if self.stopped { Flow::Stop } else { Flow::Continue }
+    }
+}
+
+impl Sink for Some200 {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        self.states.push((state.to_vec(), steps.to_vec()));
+        self.flow(self.states.len() >= 200)
+    }
+
+    fn fault(&mut self, _: Fault, _: &[Step]) -> Flow {
+        self.flow(true)
+    }
+
+    fn tick(&mut self, _: u64) -> Flow {
+        self.ticks += 1;
+        self.flow(self.ticks > 4)
+    }
+}
+
+/// Runs a model for a while, shows what it does, and finds canonical states.
+fn run(rules: &Rules) {
+    let mut model = Interpreter::new(rules);
+    let mut found = Some200::default();
+    model.initial(&mut found);
+    let mut at = 0;
+    while let (Some((state, _)), false) = (found.states.get(at).cloned(), found.stopped) {
+        model.expand(&state, &mut found);
+        at += 1;
+    }
+    let mut canon = Canon::new(rules);
+    for (state, steps) in found.states.iter().step_by(7) {
+        assert!(steps.iter().all(|step| statement(rules, *step).is_some()));
+        let shown = variables(rules, state);
+        if let Some(canon) = &mut canon {
+            let mut canonical = state.clone();
+            canon.canonicalise(&mut canonical);
+            assert_eq!(variables(rules, &canonical).len(), shown.len());
+        }
+    }
 }
 
 #[test]

@@ -54,8 +54,9 @@ pub fn sort_multisets(multisets: &[Multiset], state: &mut [u8]) {
             while j > 0 {
                 let (before, this) =
                     bytes[(j - 1) * m.stride..(j + 1) * m.stride].split_at_mut(m.stride);
-                // Slots that are taken begin with 1, so they are the greater ones.
-                if *before >= *this {
+                // Slots that are taken begin with 1, so they are the greater ones;
+                // those that are not are all the same.
+                if this[0] == 0 || before[0] == 1 && *before >= *this {
                     break;
                 }
                 before.swap_with_slice(this);
