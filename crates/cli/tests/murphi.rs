@@ -26,8 +26,12 @@ const WAYS: [&[&str]; 5] = [
 
 /// Runs `supertrace check`: the exit code, and the result if there is one.
 fn check(model: &Path, flags: &[&str]) -> (i32, Value) {
+    run("check", model, &[flags, &["--quiet"]].concat())
+}
+
+fn run(command: &str, model: &Path, flags: &[&str]) -> (i32, Value) {
     let output = Command::new(env!("CARGO_BIN_EXE_supertrace"))
-        .args(["check", "--json", "--quiet"])
+        .args([command, "--json"])
         .arg(model)
         .args(flags)
         .output()
@@ -205,6 +209,39 @@ fn covers_that_are_never_met_are_violations_of_complete_searches() {
     let (code, result) = check(&model, &["--store", "bitstate", "--arena", "2^20"]);
     assert_eq!((code, result["verdict"].as_str()), (0, Some("no-violation-found")));
     std::fs::remove_dir_all(&directory).expect("the directory can go");
+}
+
+/// Lossy stores, swarms and estimates know nothing of languages.
+#[test]
+fn lossy_searches_and_swarms_serve_murphi_models() {
+    let model = root().join("models/murphi/german.m");
+    let text = std::fs::read_to_string(&model).expect("a readable model");
+    let line = text.lines().next().unwrap_or_default();
+    let (all, orbits) = (expected(line, "states"), expected(line, "canonical"));
+    for (symmetry, states) in [("off", all), ("canonical", orbits)] {
+        let states = states.expect("a count") as f64;
+        let bitstate: &[&str] = &["--store", "bitstate", "--arena", "2^28"];
+        let compact: &[&str] = &["--store", "compact", "--bits", "40", "--arena", "1MiB"];
+        for store in [bitstate, compact] {
+            for pod in ["0", "2"] {
+                let flags = [store, &["--pod", pod, "--symmetry", symmetry]].concat();
+                let (code, result) = check(&model, &flags);
+                let seen = counts(&result).0 as f64;
+                assert_eq!((code, result["verdict"].as_str()), (0, Some("no-violation-found")));
+                assert!((0.999 * states..=states).contains(&seen), "{flags:?}: {seen} of {states}");
+            }
+        }
+        let (code, result) = run("estimate", &model, &["--symmetry", symmetry]);
+        let estimate = result["reachable_states"]["estimate"].as_f64().expect("an estimate");
+        assert!(code == 0 && (0.95 * states..1.05 * states).contains(&estimate), "{estimate}");
+        let flags = ["--symmetry", symmetry, "--tasks", "20", "--arena", "2^22", "--quiet"];
+        let (code, result) = run("swarm", &model, &flags);
+        let seen = result["distinct_states"]["estimate"].as_f64().expect("an estimate");
+        assert!(code == 0 && (0.9 * states..1.1 * states).contains(&seen), "{seen} of {states}");
+    }
+    let bug = root().join("models/murphi/german_bug.m");
+    let (code, result) = run("swarm", &bug, &["--tasks", "20", "--arena", "2^16", "--quiet"]);
+    assert_eq!((code, result["violations"][0]["kind"].as_str()), (1, Some("invariant")));
 }
 
 fn corpus() -> Option<PathBuf> {
