@@ -103,6 +103,12 @@ fn a_killed_swarm_goes_on_where_it_was() {
     // All tasks are there, so that none is run again.
     let (result, _) = json(&[&resumed[..], &["--json", "--time", "1ms"]].concat());
     assert_eq!(result["tasks_done"], 60);
+    let log = std::fs::File::open(PathBuf::from(&dir).join("log.jsonl")).expect("the log is there");
+    log.lock().expect("nobody else has it");
+    let second = supertrace(&resumed);
+    assert_eq!(second.status.code(), Some(2));
+    assert!(stderr(&second).contains("is in use by another swarm"), "{}", stderr(&second));
+    log.unlock().expect("it was ours");
     let other = supertrace(&[&resumed[..], &["--seed", "9"]].concat());
     assert_eq!(other.status.code(), Some(2));
     assert!(stderr(&other).contains("cannot be resumed"), "{}", stderr(&other));

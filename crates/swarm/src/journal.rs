@@ -6,7 +6,7 @@
 
 use crate::plan::Subject;
 use crate::record::Record;
-use std::fs::{File, OpenOptions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -28,6 +28,8 @@ pub enum JournalError {
         path: PathBuf,
         error: io::Error,
     },
+    /// Another process keeps its tasks there.
+    InUse(PathBuf),
     /// A file is no record, or one of another swarm.
     Record {
         path: PathBuf,
@@ -39,6 +41,9 @@ impl std::fmt::Display for JournalError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             JournalError::Io { path, error } => write!(f, "'{}': {error}", path.display()),
+            JournalError::InUse(dir) => {
+                write!(f, "'{}' is in use by another swarm", dir.display())
+            }
             JournalError::Record { path, reason } => {
                 write!(f, "'{}' cannot be resumed: {reason}", path.display())
             }
@@ -53,12 +58,20 @@ impl Journal {
     pub fn open(dir: &Path, subject: &Subject) -> Result<(Journal, Record), JournalError> {
         let io = |path: &Path, error| JournalError::Io { path: path.to_path_buf(), error };
         std::fs::create_dir_all(dir).map_err(|error| io(dir, error))?;
+        let path = dir.join(LOG);
+        let log = OpenOptions::new().create(true).append(true).open(&path);
+        let log = log.map_err(|error| io(&path, error))?;
+        // The lock goes with the process, however that ends.
+        match log.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(JournalError::InUse(dir.to_path_buf())),
+            Err(TryLockError::Error(error)) => return Err(io(&path, error)),
+        }
         let mut record = Record::new(subject.clone());
         let merged = dir.join(MERGED);
         if let Some(text) = read(&merged)? {
             add(&mut record, &text, &merged)?;
         }
-        let path = dir.join(LOG);
         let bytes = read(&path)?.unwrap_or_default();
         // What comes after the last end of a line was being written when the
         // process was killed.
@@ -66,8 +79,6 @@ impl Journal {
         for line in bytes[..whole].split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
             add(&mut record, line, &path)?;
         }
-        let log = OpenOptions::new().create(true).append(true).open(&path);
-        let log = log.map_err(|error| io(&path, error))?;
         log.set_len(whole as u64).map_err(|error| io(&path, error))?;
         Ok((Journal { dir: dir.to_path_buf(), log, bytes: whole as u64 }, record))
     }
