@@ -31,8 +31,9 @@ struct Part {
     sections: fn(&[Value]) -> Vec<Section>,
 }
 
-const PARTS: [Part; 7] = [
+const PARTS: [Part; 8] = [
     Part { name: "pod", runs: pod::runs, sections: pod::sections },
+    Part { name: "pod-murphi", runs: pod::murphi_runs, sections: pod::murphi_sections },
     Part { name: "estimate", runs: estimate::runs, sections: estimate::sections },
     Part { name: "interval", runs: interval::runs, sections: interval::sections },
     Part { name: "dtp", runs: dtp::runs, sections: dtp::sections },

@@ -24,6 +24,10 @@ enum Source {
     /// The data transfer protocol of Spin's examples, with channels of four
     /// slots instead of two, which makes it 1.7 times as large.
     Dtp,
+    /// `../shared/corpus/murphi/cmurphi`.
+    Cmurphi,
+    /// Our `german.m` with four nodes.
+    German,
 }
 
 /// A model of the list with the states of its full graph, by Spin's count.
@@ -92,6 +96,12 @@ pub struct Model {
     pub states: Option<u64>,
 }
 
+/// Murphi models, which other parts find by their names.
+const MURPHI: &[Listed] = &[
+    Listed { name: "german.4", source: Source::German, states: 1_024_920 },
+    Listed { name: "mcslock2", source: Source::Cmurphi, states: 3_240_032 },
+];
+
 /// The models that were asked for and are there, and those that are not.
 /// Models that have to be made are written to `scratch`.
 pub fn select(options: &Options, scratch: &Path) -> Result<(Vec<Model>, Vec<String>), String> {
@@ -115,7 +125,7 @@ pub fn select(options: &Options, scratch: &Path) -> Result<(Vec<Model>, Vec<Stri
 
 /// A model of the list, if it is there.
 pub fn find(name: &str, corpus: &Path, scratch: &Path) -> Result<Model, String> {
-    let listed = LIST.iter().find(|l| l.name == name);
+    let listed = LIST.iter().chain(MURPHI).find(|l| l.name == name);
     listed.ok_or(format!("'{name}' is not in the list"))?.locate(corpus, scratch)
 }
 
@@ -131,8 +141,20 @@ impl Listed {
                 let examples = Path::new(SPIN_EXAMPLES);
                 let original = present(examples, "dtp.pml", "Spin's examples (Debian's package)")?;
                 let path = scratch.join(file);
-                enlarge_channels(&original, &path)?;
+                replace(&original, "= [2] of", "= [4] of", &path)?;
                 (path, "Spin's `dtp.pml`, channels `[4]`")
+            }
+            Source::Cmurphi => {
+                let examples = corpus.join("../murphi/cmurphi");
+                let file = format!("mux-{}.m", self.name);
+                (present(&examples, &file, "the corpus")?, "corpus, CMurphi")
+            }
+            Source::German => {
+                let ours = super::machine::root().join("models/murphi");
+                let original = present(&ours, "german.m", "our models")?;
+                let path = scratch.join("german.4.m");
+                replace(&original, "nodes: 3;", "nodes: 4;", &path)?;
+                (path, "our `german.m`, four nodes")
             }
         };
         Ok(Model { name: self.name.into(), source: source.into(), path, states: Some(self.states) })
@@ -149,10 +171,14 @@ fn present(dir: &Path, file: &str, place: &str) -> Result<PathBuf, String> {
     }
 }
 
-fn enlarge_channels(from: &Path, to: &Path) -> Result<(), String> {
+/// Writes a model with one text in place of another.
+fn replace(from: &Path, old: &str, new: &str, to: &Path) -> Result<(), String> {
     let text = std::fs::read_to_string(from)
         .map_err(|e| format!("cannot read '{}': {e}", from.display()))?;
-    std::fs::write(to, text.replace("= [2] of", "= [4] of"))
+    if !text.contains(old) {
+        return Err(format!("there is no '{old}' in '{}'", from.display()));
+    }
+    std::fs::write(to, text.replace(old, new))
         .map_err(|e| format!("cannot write '{}': {e}", to.display()))
 }
 

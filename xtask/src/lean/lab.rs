@@ -6,9 +6,9 @@ use crate::bench::process::{self, Usage};
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-/// What all searches have in common: the graph that Spin has without
-/// reductions, all of it, by one thread.
-const ALWAYS: &str = "--reduce none --threads 1 --json";
+/// What all searches have in common: the whole graph, without reductions and
+/// symmetry, by one thread.
+const ALWAYS: &str = "--reduce none --symmetry off --threads 1 --json";
 
 pub struct Lab {
     pub supertrace: PathBuf,

@@ -13,7 +13,7 @@ contains the truth (interval), and the data transfer protocol of the papers (dtp
 swarms: next to Spin's verifier (snark), what they see of all states and what they say of it
 (curves), and what they cost besides (throughput).
 
-  --only NAME...     these parts: pod, estimate, interval, dtp, snark, curves, throughput
+  --only NAME...     these parts: pod, pod-murphi, estimate, interval, dtp, snark, curves, throughput
   --quick            fewer models and settings; cannot be written
   --corpus DIR       where the corpus is (../shared/corpus/promela)
   --supertrace FILE  run this binary instead of building one

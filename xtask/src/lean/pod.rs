@@ -14,6 +14,8 @@ use crate::bench::table::{Section, Table, or_unknown, ratio};
 use serde_json::{Value, json};
 
 const MODELS: [&str; 3] = ["at.3", "leader_filters.5", "szymanski.3"];
+/// The paper's own language.
+const MURPHI_MODELS: [&str; 2] = ["german.4", "mcslock2"];
 const BITS: [u32; 6] = [2, 3, 4, 5, 10, 20];
 const ENTRIES: [f64; 4] = [1.0, 1.5, 2.0, 3.0];
 /// The same hash functions with every precision, as in the paper.
@@ -36,10 +38,18 @@ const KINDS: [Kind; 3] = [
 ];
 
 pub fn runs(lab: &Lab) -> Result<Vec<Value>, String> {
+    all_runs(lab, if lab.quick { &MODELS[2..] } else { &MODELS })
+}
+
+pub fn murphi_runs(lab: &Lab) -> Result<Vec<Value>, String> {
+    all_runs(lab, if lab.quick { &MURPHI_MODELS[..1] } else { &MURPHI_MODELS })
+}
+
+fn all_runs(lab: &Lab, models: &[&str]) -> Result<Vec<Value>, String> {
     let bits: &[u32] = if lab.quick { &[3, 5] } else { &BITS };
     let entries: &[f64] = if lab.quick { &[1.0, 2.0] } else { &ENTRIES };
     let mut records = Vec::new();
-    for model in lab.models(if lab.quick { &MODELS[2..] } else { &MODELS }) {
+    for model in lab.models(models) {
         for kind in &KINDS {
             eprintln!("  {}, {}", model.name, kind.title);
             for (&bits, &entries) in bits.iter().flat_map(|b| entries.iter().map(move |e| (b, e))) {
@@ -84,12 +94,20 @@ fn next_prime(n: u64) -> u64 {
 }
 
 pub fn sections(records: &[Value]) -> Vec<Section> {
+    all_sections(records, "")
+}
+
+pub fn murphi_sections(records: &[Value]) -> Vec<Section> {
+    all_sections(records, ", Murphi models")
+}
+
+fn all_sections(records: &[Value], of: &str) -> Vec<Section> {
     let each = KINDS.iter().flat_map(|kind| {
         let rows = rows(records, kind);
-        let (title, points) = (kind.title, points(records, kind, &rows));
+        let (title, points) = (format!("{}{of}", kind.title), points(records, kind, &rows));
         let main = kind.precision > 1;
-        let seen = main.then(|| seen_section(title, &rows));
-        [seen, Some(won_section(title, points, &rows))]
+        let seen = main.then(|| seen_section(&title, &rows));
+        [seen, Some(won_section(&title, points, &rows))]
     });
     each.flatten().filter(|section| !section.table.rows.is_empty()).collect()
 }
