@@ -8,8 +8,10 @@
 //! values, then again with the colours of the others in place of their names,
 //! until no more values can be told apart. Values are renamed in the order of
 //! their colours. Values of one colour are mostly interchangeable, so that it
-//! does not matter how they are renamed; where they are not, all ways are tried
-//! and the least state wins. With `Symmetry::Heuristic` the first way is taken.
+//! does not matter how they are renamed. Where they are not, each of them is set
+//! apart in turn, which gives others new colours, and so on; of all states that
+//! this leads to the least wins (as in McKay's search for canonical graphs).
+//! With `Symmetry::Heuristic` values of one colour keep their order.
 //!
 //! Invariant: colours depend on nothing that a permutation changes. So all
 //! states that permutations lead to have the same canonical state. That
@@ -62,21 +64,32 @@ impl Canon {
     /// Replaces a state by the canonical one.
     pub fn canonicalise(&mut self, state: &mut [u8]) {
         self.colours.find(&self.cells, state);
+        let tied = self.sort();
+        let tie = if tied && self.exact { self.tie(state) } else { None };
+        match tie {
+            Some(tie) => {
+                self.best.clear();
+                self.break_tie(state, tie);
+                state.copy_from_slice(&self.best);
+            }
+            None => {
+                if self.rename(state) {
+                    state.copy_from_slice(&self.work);
+                }
+            }
+        }
+    }
+
+    /// Sorts the elements of all scalarsets by their colours; returns whether
+    /// two have the same.
+    fn sort(&mut self) -> bool {
         let mut tied = false;
         for set in &self.cells.sets {
             let elements = set.first..set.first + set.count;
             let colours = &self.colours.colours[elements.clone()];
             tied |= sort_by_colour(&mut self.order[elements], colours);
         }
-        if tied && self.exact && !self.ties_are_harmless(state) {
-            self.best.clear();
-            self.try_all(state, 0, 0);
-            state.copy_from_slice(&self.best);
-            return;
-        }
-        if self.rename(state) {
-            state.copy_from_slice(&self.work);
-        }
+        tied
     }
 
     /// Makes the state with the names of the current order in `work`; false if
@@ -110,19 +123,27 @@ impl Canon {
         colours[a as usize] == colours[b as usize]
     }
 
-    /// Whether elements of one colour can be renamed in any way: then
-    /// exchanging two neighbours changes nothing.
-    fn ties_are_harmless(&mut self, state: &[u8]) -> bool {
+    /// The first elements of one colour of which it matters how they are
+    /// renamed: exchanging two neighbours changes something.
+    fn tie(&mut self, state: &[u8]) -> Option<Tie> {
         for set in 0..self.cells.sets.len() {
-            let first = self.cells.sets[set].first;
-            for i in 1..self.cells.sets[set].count {
-                let (a, b) = (self.order[first + i - 1], self.order[first + i]);
-                if self.has_same_colour(set, a, b) && !self.exchangeable(state, set, a, b) {
-                    return false;
+            let cells::Set { first, count } = self.cells.sets[set];
+            let mut start = 0;
+            while start < count {
+                let leader = self.order[first + start];
+                let alike = |i: &usize| self.has_same_colour(set, leader, self.order[first + i]);
+                let end = start + (start..count).take_while(alike).count();
+                let neighbours = (start + 1)..end;
+                for i in neighbours {
+                    let (a, b) = (self.order[first + i - 1], self.order[first + i]);
+                    if !self.exchangeable(state, set, a, b) {
+                        return Some(Tie { set, start, end });
+                    }
                 }
+                start = end;
             }
         }
-        true
+        None
     }
 
     fn exchangeable(&mut self, state: &[u8], set: usize, a: u8, b: u8) -> bool {
@@ -141,38 +162,47 @@ impl Canon {
         self.work == state
     }
 
-    /// Tries all orders of elements with the same colour, from the one at
-    /// place `at` of scalarset `set` on; keeps the least state in `best`.
-    fn try_all(&mut self, state: &[u8], set: usize, at: usize) {
-        let Some(&cells::Set { first, count }) = self.cells.sets.get(set) else {
-            let moved = self.rename(state);
-            let found: &[u8] = if moved { &self.work } else { state };
-            if self.best.is_empty() || *found < self.best[..] {
-                self.best.clear();
-                self.best.extend_from_slice(found);
-            }
-            return;
-        };
-        if at + 1 >= count {
-            return self.try_all(state, set + 1, 0);
-        }
-        let leader = self.order[first + at];
+    /// Lets each element of a tie come first in turn, which tells others apart,
+    /// until no tie is left; keeps the least state in `best`.
+    fn break_tie(&mut self, state: &[u8], tie: Tie) {
+        let first = self.cells.sets[tie.set].first;
+        let members = self.order[first + tie.start..first + tie.end].to_vec();
+        let colours = self.colours.colours.clone();
         let mut tried: Vec<u8> = Vec::new();
-        for i in at..count {
-            let element = self.order[first + i];
-            if !self.has_same_colour(set, leader, element) {
-                break;
-            }
+        for element in members {
             // What can be exchanged for something that was tried leads to the same.
-            if tried.iter().any(|t| self.exchangeable(state, set, *t, element)) {
+            if tried.iter().any(|t| self.exchangeable(state, tie.set, *t, element)) {
                 continue;
             }
             tried.push(element);
-            self.order[first + at..=first + i].rotate_right(1);
-            self.try_all(state, set, at + 1);
-            self.order[first + at..=first + i].rotate_left(1);
+            self.colours.colours.copy_from_slice(&colours);
+            self.colours.set_apart(first + element as usize);
+            self.colours.settle(&self.cells, state);
+            self.sort();
+            match self.tie(state) {
+                Some(tie) => self.break_tie(state, tie),
+                None => self.offer(state),
+            }
         }
     }
+
+    /// Renames by the current order, and keeps the state if it is the least.
+    fn offer(&mut self, state: &[u8]) {
+        let moved = self.rename(state);
+        let found: &[u8] = if moved { &self.work } else { state };
+        if self.best.is_empty() || *found < self.best[..] {
+            self.best.clear();
+            self.best.extend_from_slice(found);
+        }
+    }
+}
+
+/// Elements of one colour, by their places in the order of a scalarset.
+#[derive(Debug, Clone, Copy)]
+struct Tie {
+    set: usize,
+    start: usize,
+    end: usize,
 }
 
 /// Sorts elements by their colours; returns whether two have the same.

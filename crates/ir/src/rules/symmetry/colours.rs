@@ -15,14 +15,23 @@ impl Colours {
         Colours { colours: none.clone(), base: none.clone(), sums: none }
     }
 
-    /// Finds the colours of all elements of a state. Rounds go on as long as
-    /// they tell more elements apart.
+    /// Finds the colours of all elements of a state.
     pub fn find(&mut self, cells: &Cells, state: &[u8]) {
         self.base.fill(0);
         for block in &cells.blocks {
             self.look_at(block, state);
         }
         self.colours.copy_from_slice(&self.base);
+        self.settle(cells, state);
+    }
+
+    /// Gives an element a colour that no other has.
+    pub fn set_apart(&mut self, element: usize) {
+        self.colours[element] = mix(self.colours[element] ^ APART);
+    }
+
+    /// Refines the colours until no more elements are told apart.
+    pub fn settle(&mut self, cells: &Cells, state: &[u8]) {
         let (mut n_before, all) = self.n_colours(cells);
         while !cells.links.is_empty() && n_before < all {
             self.refine(cells, state);
@@ -113,6 +122,7 @@ fn coincidences(i: usize, dim: &Dim, dims: &[Dim], value: usize) -> u64 {
     mask
 }
 
+const APART: u64 = 0x5851_F42D_4C95_7F2D;
 const ODD: u64 = 0x9E37_79B9_7F4A_7C15;
 
 #[inline(always)]
