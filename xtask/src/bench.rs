@@ -10,12 +10,14 @@ mod contenders;
 mod latency;
 pub mod machine;
 pub mod models;
+mod murphi;
 mod options;
 mod ours;
 mod plot;
 pub mod process;
 mod raw;
 mod report;
+mod rumur;
 #[cfg(test)]
 mod sample;
 mod sections;
@@ -47,6 +49,8 @@ struct Prepared {
     sizes: Option<String>,
     /// What was done once before the search can start.
     steps: Vec<Step>,
+    /// After so many seconds the search is ended, and is no run.
+    limit: Option<u32>,
     /// Reads the report; an error if the search was not complete.
     read: fn(&str) -> Result<Figures, String>,
 }
@@ -62,8 +66,9 @@ struct Step {
 struct Figures {
     states: u64,
     transitions: u64,
-    depth: u64,
-    /// By the tool's own clock; Spin's has hundredths.
+    /// Rumur does not tell it.
+    depth: Option<u64>,
+    /// By the tool's own clock; Spin's has hundredths, Rumur's whole seconds.
     seconds: f64,
     store_bytes_per_state: Option<f64>,
 }
@@ -80,6 +85,8 @@ struct Series {
     contender: Contender,
     prepared: Prepared,
     runs: Vec<Run>,
+    /// The search took longer than its limit; then there are no runs.
+    is_over: bool,
 }
 
 /// All that was measured on one model.
@@ -104,7 +111,15 @@ pub fn main(args: &[String]) -> ExitCode {
     if let Some((_, rest)) = args.split_first().filter(|(first, _)| *first == "latency") {
         return latency::main(rest);
     }
-    match options::parse(args).and_then(|options| options.map_or(Ok(ExitCode::SUCCESS), bench)) {
+    if let Some((_, rest)) = args.split_first().filter(|(first, _)| *first == "murphi") {
+        return exit_code(murphi::main(rest));
+    }
+    let options = options::parse(args);
+    exit_code(options.and_then(|options| options.map_or(Ok(ExitCode::SUCCESS), bench)))
+}
+
+fn exit_code(result: Result<ExitCode, String>) -> ExitCode {
+    match result {
         Ok(code) => code,
         Err(message) => {
             eprintln!("error: {message}");
@@ -142,7 +157,10 @@ fn measure(options: &Options, supertrace: &Path, scratch: &Path) -> Result<Resul
     let mut failures = Vec::new();
     let mut measured: Vec<Measured> = models
         .into_iter()
-        .map(|model| prepare(model, &contenders, options, supertrace, scratch, &mut failures))
+        .map(|model| {
+            let pan = options.pan.as_deref();
+            prepare(model, &contenders, pan, supertrace, scratch, &mut failures)
+        })
         .collect();
     repeat(&mut measured, &mut failures, options.repeat);
     failures.extend(measured.iter().filter_map(disagreement));
@@ -155,7 +173,7 @@ fn measure(options: &Options, supertrace: &Path, scratch: &Path) -> Result<Resul
 fn prepare(
     model: Model,
     contenders: &[Contender],
-    options: &Options,
+    pan: Option<&str>,
     supertrace: &Path,
     scratch: &Path,
     failures: &mut Vec<String>,
@@ -164,10 +182,8 @@ fn prepare(
     let mut series = Vec::new();
     for contender in contenders {
         let dir = scratch.join(&model.name).join(contender.name);
-        match contender.prepare(&model, options, supertrace, &dir) {
-            Ok(prepared) => {
-                series.push(Series { contender: contender.clone(), prepared, runs: Vec::new() });
-            }
+        match contender.prepare(&model, pan, supertrace, &dir) {
+            Ok(prepared) => series.push(Series::new(contender.clone(), prepared)),
             Err(message) => failures.push(format!("{}, {}: {message}", model.name, contender.name)),
         }
     }
@@ -175,16 +191,13 @@ fn prepare(
 }
 
 /// Lets all contenders search every model in turn, `rounds` times. One that
-/// fails on a model is out for this model.
+/// fails on a model is out for this model, one over its limit has no more turns.
 fn repeat(measured: &mut [Measured], failures: &mut Vec<String>, rounds: usize) {
     for round in 1..=rounds {
         for Measured { model, series } in measured.iter_mut() {
             eprintln!("{}: round {round} of {rounds}", model.name);
-            series.retain_mut(|s| match s.prepared.run() {
-                Ok(run) => {
-                    s.runs.push(run);
-                    true
-                }
+            series.retain_mut(|s| match s.take_turn() {
+                Ok(()) => true,
                 Err(message) => {
                     failures.push(format!("{}, {}: {message}", model.name, s.contender.name));
                     false
@@ -194,10 +207,36 @@ fn repeat(measured: &mut [Measured], failures: &mut Vec<String>, rounds: usize) 
     }
 }
 
+impl Series {
+    fn new(contender: Contender, prepared: Prepared) -> Series {
+        Series { contender, prepared, runs: Vec::new(), is_over: false }
+    }
+
+    fn take_turn(&mut self) -> Result<(), String> {
+        if self.is_over {
+            return Ok(());
+        }
+        match self.prepared.run()? {
+            Some(run) => self.runs.push(run),
+            None => {
+                self.is_over = true;
+                self.runs.clear();
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Prepared {
-    fn run(&self) -> Result<Run, String> {
-        let (output, usage) = process::run(&self.program, &self.args, &self.dir)?;
-        Ok(Run { figures: (self.read)(&output)?, usage })
+    /// Nothing if the search took longer than its limit.
+    fn run(&self) -> Result<Option<Run>, String> {
+        let (program, args, dir) = (&self.program, &self.args, &self.dir);
+        let ended = match self.limit {
+            Some(seconds) => process::run_within(program, args, dir, seconds)?,
+            None => Some(process::run(program, args, dir)?),
+        };
+        let run = |(output, usage): (String, _)| Ok(Run { figures: (self.read)(&output)?, usage });
+        ended.map(run).transpose()
     }
 }
 

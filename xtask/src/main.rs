@@ -15,6 +15,7 @@ fn main() -> ExitCode {
         _ => {
             eprintln!("usage: cargo xtask bench [OPTION...]    ('bench --help' lists them)");
             eprintln!("       cargo xtask bench latency [--json FILE]");
+            eprintln!("       cargo xtask bench murphi [OPTION...]");
             eprintln!("       cargo xtask lean [OPTION...]     ('lean --help' lists them)");
             eprintln!("       cargo xtask fuzz [--seconds N] [--seed N] [--models N] [--out DIR]");
             ExitCode::from(2)

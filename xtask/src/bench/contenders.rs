@@ -4,7 +4,7 @@
 //! another value; another tool is a variant of `Tool` with a module that
 //! prepares it and reads its report, as `spin.rs` and `ours.rs` do.
 
-use super::{Prepared, machine, models::Model, options::Options, ours, spin};
+use super::{Prepared, machine, models::Model, options::Options, ours, rumur, spin};
 use std::path::Path;
 
 // Names, by which the report finds what it compares.
@@ -26,6 +26,7 @@ const SPIN_ARENA: &str = "-k3 -w30";
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Tool {
     Spin,
+    Rumur,
     Supertrace,
 }
 
@@ -40,6 +41,12 @@ pub enum Graph {
     OursReduced,
     /// All interleavings, but some states are missed, each tool's own.
     Sampled,
+    /// One state of all that differ only in the names of scalarset values.
+    Canonical,
+    /// One or more of them: what sorting in Rumur leaves.
+    RumurHeuristic,
+    /// One or more of them: what ours leaves.
+    OursHeuristic,
 }
 
 #[derive(Clone, Debug)]
@@ -54,9 +61,11 @@ pub struct Contender {
     pub compile: Vec<String>,
     /// Flags of the search, without those chosen for each model.
     pub search: Vec<String>,
+    /// Seconds after which the search is ended and does not count.
+    pub limit: Option<u32>,
 }
 
-fn words(text: &str) -> Vec<String> {
+pub fn words(text: &str) -> Vec<String> {
     text.split_whitespace().map(String::from).collect()
 }
 
@@ -76,6 +85,7 @@ fn spin(
         generate: words(generate),
         compile: words(&compile),
         search: words("-A -E"),
+        limit: None,
     }
 }
 
@@ -93,6 +103,7 @@ fn supertrace(
         generate: Vec::new(),
         compile: Vec::new(),
         search: words(&format!("{} --ignore assert,deadlock --json", search.as_ref())),
+        limit: None,
     }
 }
 
@@ -156,14 +167,23 @@ pub fn select(
     }
     let wanted =
         |c: &Contender| options.only.is_empty() || options.only.iter().any(|n| n == c.name);
+    Ok(able(all.into_iter().filter(wanted), supertrace, scratch))
+}
+
+/// Those that can run, and why others cannot.
+pub fn able(
+    contenders: impl Iterator<Item = Contender>,
+    supertrace: &Path,
+    scratch: &Path,
+) -> (Vec<Contender>, Vec<String>) {
     let (mut able, mut skipped) = (Vec::new(), Vec::new());
-    for contender in all.into_iter().filter(wanted) {
+    for contender in contenders {
         match contender.obstacle(supertrace, scratch) {
             None => able.push(contender),
             Some(obstacle) => skipped.push(format!("contender '{}': {obstacle}", contender.name)),
         }
     }
-    Ok((able, skipped))
+    (able, skipped)
 }
 
 impl Contender {
@@ -171,6 +191,7 @@ impl Contender {
     fn obstacle(&self, supertrace: &Path, scratch: &Path) -> Option<String> {
         match self.tool {
             Tool::Spin => spin::obstacle(),
+            Tool::Rumur => rumur::obstacle(self),
             Tool::Supertrace => ours::obstacle(supertrace, &self.search, scratch),
         }
     }
@@ -179,14 +200,15 @@ impl Contender {
     pub fn prepare(
         &self,
         model: &Model,
-        options: &Options,
+        pan: Option<&str>,
         supertrace: &Path,
         dir: &Path,
     ) -> Result<Prepared, String> {
         std::fs::create_dir_all(dir)
             .map_err(|e| format!("cannot make '{}': {e}", dir.display()))?;
         match self.tool {
-            Tool::Spin => spin::prepare(self, model, options, dir),
+            Tool::Spin => spin::prepare(self, model, pan, dir),
+            Tool::Rumur => rumur::prepare(self, model, dir),
             Tool::Supertrace => Ok(ours::prepare(self, model, supertrace, dir)),
         }
     }
@@ -199,6 +221,7 @@ impl Contender {
                 format!("gcc {} -o pan pan.c", self.compile.join(" ")),
                 format!("./pan {} {}", self.search.join(" "), spin::sizes_shown(self)),
             ],
+            Tool::Rumur => rumur::commands(self),
             Tool::Supertrace => vec![format!("supertrace check MODEL {}", self.search.join(" "))],
         }
     }

@@ -162,7 +162,7 @@ impl Listed {
 }
 
 /// Names the place by what it is: the report is not of this machine alone.
-fn present(dir: &Path, file: &str, place: &str) -> Result<PathBuf, String> {
+pub fn present(dir: &Path, file: &str, place: &str) -> Result<PathBuf, String> {
     let path = dir.join(file);
     if path.is_file() {
         std::path::absolute(&path).map_err(|e| e.to_string())
@@ -183,7 +183,7 @@ fn replace(from: &Path, old: &str, new: &str, to: &Path) -> Result<(), String> {
 }
 
 /// A model that is a file of the user.
-fn given(path: &Path) -> Result<Model, String> {
+pub fn given(path: &Path) -> Result<Model, String> {
     if !path.is_file() {
         return Err(format!("'{}' is neither a file nor a model of the list", path.display()));
     }

@@ -5,11 +5,12 @@ use std::path::PathBuf;
 const HELP: &str = "\
 usage: cargo xtask bench [OPTION...]
        cargo xtask bench latency [--json FILE]
+       cargo xtask bench murphi [OPTION...]
 
 Compares 'supertrace check' with other checkers, at present Spin: several settings of
 each ('contenders') on a fixed list of models of 0.1 to 20 million states, three times
 in turn; then the time to verdict on small models. 'latency' measures what random
-access to memory costs on this machine.
+access to memory costs on this machine; 'murphi' compares with Rumur on Murphi models.
 
   --models NAME...   these models of the list, or files, and no small models
   --only NAME...     these contenders: spin, spin-por, spin-collapse, ours, ours-all,
@@ -113,7 +114,7 @@ pub fn parse(args: &[String]) -> Result<Option<Options>, String> {
     Ok(Some(options))
 }
 
-fn positive(text: &str) -> Result<usize, String> {
+pub fn positive(text: &str) -> Result<usize, String> {
     text.parse().ok().filter(|&n| n > 0).ok_or(format!("'{text}' is not a positive number"))
 }
 

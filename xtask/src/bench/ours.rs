@@ -53,6 +53,7 @@ pub fn prepare(contender: &Contender, model: &Model, supertrace: &Path, dir: &Pa
         dir: dir.into(),
         sizes: None,
         steps: Vec::new(),
+        limit: contender.limit,
         read: if contender.graph == Graph::Sampled { sampled } else { complete },
     }
 }
@@ -77,7 +78,7 @@ fn figures(output: &str, verdict: &str) -> Result<Figures, String> {
         Some(Figures {
             states: report["states"].as_u64()?,
             transitions: report["transitions"].as_u64()?,
-            depth: report["depth"].as_u64()?,
+            depth: Some(report["depth"].as_u64()?),
             seconds: report["seconds"].as_f64()?,
             store_bytes_per_state: report["bytes_per_state"].as_f64(),
         })

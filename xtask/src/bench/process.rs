@@ -9,6 +9,10 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 const GNU_TIME: &str = "/usr/bin/time";
+/// Of coreutils; ends a program that GNU time has started.
+const TIMEOUT: &str = "timeout";
+/// Its exit code if it had to.
+const TIMED_OUT: i32 = 124;
 const POLL: Duration = Duration::from_millis(2);
 
 #[derive(Clone, Copy, Debug)]
@@ -61,6 +65,34 @@ pub fn measure(
     dir: &Path,
     codes: &[i32],
 ) -> Result<(String, Usage), String> {
+    let (status, usage) = observe(program, args, dir, !has_gnu_time())?;
+    Ok((Files::new(dir).output(program, status, codes)?, usage))
+}
+
+/// As `run`, but nothing if the program has not ended after so many seconds.
+/// Without GNU time its memory is not known: 'timeout' stands before it.
+pub fn run_within(
+    program: &Path,
+    args: &[String],
+    dir: &Path,
+    seconds: u32,
+) -> Result<Option<(String, Usage)>, String> {
+    let mut limited = vec![seconds.to_string(), program.to_string_lossy().into_owned()];
+    limited.extend(args.iter().cloned());
+    let (status, usage) = observe(Path::new(TIMEOUT), &limited, dir, false)?;
+    if status.code() == Some(TIMED_OUT) {
+        return Ok(None);
+    }
+    Ok(Some((Files::new(dir).output(program, status, &[0])?, usage)))
+}
+
+/// Runs `program` in `dir` to its end; its output is in files.
+fn observe(
+    program: &Path,
+    args: &[String],
+    dir: &Path,
+    poll: bool,
+) -> Result<(ExitStatus, Usage), String> {
     let files = Files::new(dir);
     let mut command = if has_gnu_time() {
         let mut command = Command::new(GNU_TIME);
@@ -71,14 +103,13 @@ pub fn measure(
     };
     let start = Instant::now();
     let mut child = spawn(command.args(args), &files, dir)?;
-    let polled = if has_gnu_time() { None } else { poll_peak(&mut child) };
+    let polled = if poll { poll_peak(&mut child) } else { None };
     let status = child.wait().map_err(|e| e.to_string())?;
     let wall_seconds = start.elapsed().as_secs_f64();
 
-    let stdout = files.output(program, status, codes)?;
     let (cpu_seconds, peak_bytes) = gnu_time_figures(&read(&files.usage).unwrap_or_default())
         .map_or((None, polled), |(cpu, peak)| (Some(cpu), Some(peak)));
-    Ok((stdout, Usage { wall_seconds, cpu_seconds, peak_bytes }))
+    Ok((status, Usage { wall_seconds, cpu_seconds, peak_bytes }))
 }
 
 /// Runs `program` in `dir` with nothing between it and the clock; its standard
@@ -178,6 +209,21 @@ mod tests {
     fn reads_what_gnu_time_prints() {
         assert_eq!(gnu_time_figures("1.50 0.25 2048\n"), Some((1.75, 2 << 20)));
         assert_eq!(gnu_time_figures(""), None);
+    }
+
+    #[test]
+    fn a_program_over_its_limit_is_ended() {
+        if Command::new(TIMEOUT).arg("--version").output().is_err() {
+            eprintln!("skipped: 'timeout' is not installed");
+            return;
+        }
+        let scratch = Scratch::new().unwrap();
+        let sleep = |seconds: &str, limit| {
+            run_within(Path::new("sleep"), &[seconds.into()], &scratch.path, limit)
+        };
+        assert!(sleep("60", 1).unwrap().is_none());
+        assert!(sleep("0", 60).unwrap().is_some());
+        assert!(sleep("not a number", 60).is_err());
     }
 
     #[test]

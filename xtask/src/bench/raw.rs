@@ -1,14 +1,14 @@
 //! Every measurement as JSON, run by run; one line a model, so that files of
 //! different days compare line by line.
 
-use super::options::Options;
 use super::startup::Small;
 use super::{Contender, Measured, Results, Run, Series, machine};
 use serde_json::{Value, json};
 
-pub fn json(results: &Results, options: &Options) -> String {
+/// `versions` are those of the tools that took part.
+pub fn json(results: &Results, command: &str, versions: Value) -> String {
     let report = json!({
-        "command": options.command(),
+        "command": command,
         "machine": {
             "processor": machine::processor(),
             "cores": machine::cores(),
@@ -16,12 +16,7 @@ pub fn json(results: &Results, options: &Options) -> String {
             "load_before": results.load_before,
             "load_after": machine::load(),
         },
-        "versions": {
-            "spin": machine::first_line("spin", "-V"),
-            "gcc": machine::first_line("gcc", "--version"),
-            "supertrace": env!("CARGO_PKG_VERSION"),
-            "commit": results.commit,
-        },
+        "versions": versions,
         "contenders": each(&results.contenders, contender),
         "models": each(&results.measured, measured),
         "small_models": each(&results.startup, small),
@@ -45,6 +40,16 @@ pub fn lines(report: &Value) -> String {
         format!("{}: {shown}", Value::from(key.as_str()))
     });
     format!("{{\n{}\n}}\n", members.collect::<Vec<_>>().join(",\n"))
+}
+
+/// Of Spin and ours.
+pub fn versions(results: &Results) -> Value {
+    json!({
+        "spin": machine::first_line("spin", "-V"),
+        "gcc": machine::first_line("gcc", "--version"),
+        "supertrace": env!("CARGO_PKG_VERSION"),
+        "commit": results.commit,
+    })
 }
 
 fn each<T>(items: &[T], show: impl Fn(&T) -> Value) -> Vec<Value> {
@@ -79,6 +84,7 @@ fn series(series: &Series) -> Value {
         "contender": series.contender.name,
         "sizes": series.prepared.sizes,
         "preparation": steps,
+        "over_seconds": series.prepared.limit.filter(|_| series.is_over),
         "runs": each(&series.runs, run),
     })
 }
@@ -121,8 +127,8 @@ mod tests {
     #[test]
     fn every_run_is_in_it() {
         let results = super::super::sample::results();
-        let options = super::super::options::parse(&[]).unwrap().unwrap();
-        let report: Value = serde_json::from_str(&json(&results, &options)).unwrap();
+        let text = json(&results, "cargo xtask bench", versions(&results));
+        let report: Value = serde_json::from_str(&text).unwrap();
         let contender = &report["models"][1]["contenders"][0];
         assert_eq!(contender["contender"], "spin");
         assert_eq!(contender["runs"][0]["wall_seconds"], 2.0);

@@ -2,7 +2,7 @@
 
 use super::options::Options;
 use super::table::Section;
-use super::{Results, machine, plot, process, raw, sections, startup};
+use super::{Contender, Results, machine, plot, process, raw, sections, startup};
 use std::path::Path;
 
 pub struct Report {
@@ -39,12 +39,7 @@ impl Report {
 fn method(results: &Results, options: &Options) -> String {
     let mut points = vec![platform(results), versions(results)];
     points.push("Contenders, all with their flags:".into());
-    for contender in &results.contenders {
-        let commands: Vec<String> =
-            contender.commands().iter().map(|command| format!("`{command}`")).collect();
-        let (name, about) = (contender.name, contender.about);
-        points.push(format!("  `{name}`, {about}: {}.", commands.join(", ")));
-    }
+    points.extend(results.contenders.iter().map(contender));
     points.push(format!(
         "  Small models: `spin {} MODEL`, `gcc {} -o pan pan.c`, `./pan {}` (for models so small \
          the fastest way to a verdict: an optimised build and a larger table take longer), against \
@@ -63,14 +58,26 @@ fn method(results: &Results, options: &Options) -> String {
         points.push(format!("Skipped: {}.", results.skipped.join("; ")));
     }
     points.push(format!("Repeat: `{}`; `--help` lists the options.", options.command()));
-    let bullet = |point: String| match point.strip_prefix("  ") {
+    bullets(&points)
+}
+
+/// A list; points that begin with two spaces belong to the one before.
+pub fn bullets(points: &[String]) -> String {
+    let bullet = |point: &String| match point.strip_prefix("  ") {
         Some(rest) => format!("  - {rest}\n"),
         None => format!("- {point}\n"),
     };
-    points.into_iter().map(bullet).collect()
+    points.iter().map(bullet).collect()
 }
 
-fn platform(results: &Results) -> String {
+/// A contender with all its flags, as a point below another.
+pub fn contender(contender: &Contender) -> String {
+    let commands: Vec<String> =
+        contender.commands().iter().map(|command| format!("`{command}`")).collect();
+    format!("  `{}`, {}: {}.", contender.name, contender.about, commands.join(", "))
+}
+
+pub fn platform(results: &Results) -> String {
     let load = |load: Option<f64>| load.map_or("unknown".into(), |l| l.to_string());
     format!(
         "Machine: {}, {} cores, {} GiB of memory. Load average before the runs {}, after them {} \
@@ -85,9 +92,6 @@ fn platform(results: &Results) -> String {
 }
 
 fn versions(results: &Results) -> String {
-    let version = |tool: &str, flag: &str| {
-        machine::first_line(tool, flag).unwrap_or(format!("no '{tool}' here"))
-    };
     format!(
         "{}; {}; supertrace {}, commit {}, release build.",
         version("spin", "-V"),
@@ -95,6 +99,10 @@ fn versions(results: &Results) -> String {
         env!("CARGO_PKG_VERSION"),
         results.commit.as_deref().unwrap_or("unknown"),
     )
+}
+
+pub fn version(tool: &str, flag: &str) -> String {
+    machine::first_line(tool, flag).unwrap_or(format!("no '{tool}' here"))
 }
 
 fn sizes(options: &Options) -> String {
@@ -133,11 +141,9 @@ fn rules(options: &Options) -> [String; 4] {
 
 /// Writes the files that were asked for.
 pub fn write(report: &Report, results: &Results, options: &Options) -> Result<(), String> {
-    let put = |path: &Path, text: String| {
-        std::fs::write(path, text).map_err(|e| format!("cannot write '{}': {e}", path.display()))
-    };
+    let json = || raw::json(results, &options.command(), raw::versions(results));
     if let Some(path) = &options.json {
-        put(path, raw::json(results, options))?;
+        put(path, json())?;
     }
     if let Some(path) = &options.svg {
         put(path, plot::svg(results))?;
@@ -149,7 +155,11 @@ pub fn write(report: &Report, results: &Results, options: &Options) -> Result<()
         let docs = machine::root().join("docs");
         put(&docs.join("benchmarks.md"), report.markdown())?;
         put(&docs.join("benchmarks.svg"), plot::svg(results))?;
-        put(&docs.join("benchmarks.json"), raw::json(results, options))?;
+        put(&docs.join("benchmarks.json"), json())?;
     }
     Ok(())
+}
+
+pub fn put(path: &Path, text: String) -> Result<(), String> {
+    std::fs::write(path, text).map_err(|e| format!("cannot write '{}': {e}", path.display()))
 }

@@ -18,35 +18,41 @@ pub fn measured(name: &str, wall: impl Fn(&Contender) -> f64) -> Measured {
     Measured { model, series }
 }
 
-fn series(wall_seconds: f64, contender: Contender) -> Series {
-    let spin = contender.tool == Tool::Spin;
+pub fn series(wall_seconds: f64, contender: Contender) -> Series {
+    let ours = contender.tool == Tool::Supertrace;
     let states = match contender.graph {
         Graph::Full => 2_000_000,
         Graph::Sampled => 1_900_000,
-        Graph::SpinReduced | Graph::OursReduced => 1_000_000,
+        _ => 1_000_000,
     };
     let figures = Figures {
         states,
         transitions: 3 * states,
-        depth: 10,
+        depth: Some(10),
         seconds: wall_seconds,
-        store_bytes_per_state: (!spin).then_some(8.0),
+        store_bytes_per_state: ours.then_some(8.0),
     };
     let usage = Usage {
         wall_seconds,
         cpu_seconds: Some(wall_seconds),
-        peak_bytes: Some(if spin { 64 << 20 } else { 16 << 20 }),
+        peak_bytes: Some(if ours { 16 << 20 } else { 64 << 20 }),
     };
-    let steps = if spin { vec![Step { name: "spin", seconds: 3.0 }] } else { Vec::new() };
+    let step = |name| Step { name, seconds: 3.0 };
+    let steps = match contender.tool {
+        Tool::Spin => vec![step("spin")],
+        Tool::Rumur => vec![step("rumur"), step("cc")],
+        Tool::Supertrace => Vec::new(),
+    };
     let prepared = Prepared {
         program: "nothing".into(),
         args: Vec::new(),
         dir: "nowhere".into(),
-        sizes: spin.then(|| "-m1 -w2".into()),
+        sizes: (!ours).then(|| "-m1 -w2".into()),
         steps,
+        limit: None,
         read: |_| Err("nothing to read".into()),
     };
-    Series { contender, prepared, runs: vec![Run { figures, usage }] }
+    Series { contender, prepared, runs: vec![Run { figures, usage }], is_over: false }
 }
 
 /// On the first model ours takes a second and Spin four, on the second two

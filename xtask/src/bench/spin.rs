@@ -8,7 +8,6 @@
 
 use super::contenders::Contender;
 use super::models::Model;
-use super::options::Options;
 use super::process::{self, Usage};
 use super::{Figures, Prepared, Step, machine};
 use std::path::Path;
@@ -25,7 +24,7 @@ pub fn obstacle() -> Option<String> {
 pub fn prepare(
     contender: &Contender,
     model: &Model,
-    options: &Options,
+    pan: Option<&str>,
     dir: &Path,
 ) -> Result<Prepared, String> {
     let steps = build(model, &contender.generate, &contender.compile, dir)?;
@@ -35,6 +34,7 @@ pub fn prepare(
         dir: dir.into(),
         sizes: Some(sizes.join(" ")),
         steps: steps.clone(),
+        limit: contender.limit,
         read: figures,
     };
     // A table that the contender has itself is not to be had twice.
@@ -42,14 +42,14 @@ pub fn prepare(
     let sized = |sizes: Vec<String>| {
         sized(sizes.into_iter().filter(|size| !(own && size.starts_with("-w"))).collect())
     };
-    if let Some(sizes) = &options.pan {
+    if let Some(sizes) = pan {
         return Ok(sized(sizes.split_whitespace().map(String::from).collect()));
     }
     let first = sized(FIRST_RUN.map(String::from).to_vec());
     let (output, _) = process::run(&first.program, &first.args, dir)?;
     let figures = figures(&output)?;
     Ok(sized(vec![
-        format!("-m{}", depth_limit(figures.depth)),
+        format!("-m{}", depth_limit(figures.depth.unwrap_or_default())),
         format!("-w{}", table_bits(figures.states)),
     ]))
 }
@@ -110,7 +110,7 @@ fn figures(output: &str) -> Result<Figures, String> {
         Some(Figures {
             states: states(output).ok()?,
             transitions: before(" transitions (= stored+matched)")? as u64,
-            depth: after("depth reached ")? as u64,
+            depth: Some(after("depth reached ")? as u64),
             seconds: after("pan: elapsed time ")?,
             store_bytes_per_state: None,
         })
@@ -162,7 +162,7 @@ pan: elapsed time 0.18 seconds
     fn reads_the_report_of_pan() {
         let read = figures(REPORT).unwrap();
         assert_eq!((read.states, read.transitions), (168452, 376263));
-        assert_eq!((read.depth, read.seconds), (105, 0.18));
+        assert_eq!((read.depth, read.seconds), (Some(105), 0.18));
         assert_eq!(errors(REPORT), Ok(0));
     }
 
