@@ -1,10 +1,10 @@
 //! The parts of a state that permutations change.
 //!
-//! A *block* is an array that is indexed by a scalarset and has no values of
-//! scalarsets in its elements: its elements are hashed, compared and moved as
-//! a whole. All other values that scalarsets have to do with are *links*, one
-//! by one. Values of scalarsets, and slots of multisets, are *elements*,
-//! numbered over all of them.
+//! A *block* is an array that is indexed by a scalarset, and by no other around
+//! it: its elements are moved as a whole, and what has nothing to do with other
+//! scalarset values in them is hashed and compared as a whole. All else that
+//! scalarsets have to do with are *links*, one by one. Values of scalarsets,
+//! and slots of multisets, are *elements*, numbered over all of them.
 
 use super::colours::mix;
 use crate::rules::{Multiset, Names, Rules, SetIdx, Simple, Type, TypeIdx, Width, multisets};
@@ -17,12 +17,28 @@ pub struct Set {
 }
 
 /// An array whose elements are moved as a whole.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub struct Block {
     pub offset: usize,
     pub stride: usize,
     pub set: Set,
     pub class: u64,
+    /// Of the bytes of an element, eight at a time: those that are no links.
+    pub masks: Vec<u64>,
+}
+
+impl Block {
+    /// The bytes of an element that are no links, eight at a time.
+    #[inline(always)]
+    pub fn words<'s>(&'s self, state: &'s [u8], nth: usize) -> impl Iterator<Item = u64> + 's {
+        let at = self.offset + nth * self.stride;
+        let parts = state[at..at + self.stride].chunks(8);
+        parts.zip(&self.masks).map(|(part, mask)| {
+            let mut word = [0; 8];
+            word[..part.len()].copy_from_slice(part);
+            u64::from_le_bytes(word) & mask
+        })
+    }
 }
 
 /// An index by a scalarset, or the slot of a multiset.
@@ -53,6 +69,8 @@ pub struct Link {
     /// Its part of `Cells::dims` and `Cells::segments`.
     dims: (u32, u32),
     segments: (u32, u32),
+    /// It has been moved with its block: only its value may have to change.
+    in_block: bool,
     /// It tells whether the slot of a multiset is taken: if not, so many links
     /// behind it, those of the slot, need no look.
     pub slot_links: usize,
@@ -100,7 +118,9 @@ impl Cells {
         match rules.ty(ty) {
             Type::Simple(simple) => {
                 let segments = self.segments_in(rules, simple);
-                if !segments.is_empty() || !around.is_empty() {
+                // With one index by a scalarset it is part of a block.
+                let in_block = matches!(around, [dim] if dim.stride > 0);
+                if !segments.is_empty() || !around.is_empty() && !in_block {
                     self.link(at, simple.width, class, around, &segments);
                 }
             }
@@ -144,17 +164,24 @@ impl Cells {
             Type::Simple(simple) => self.segments_in(rules, simple),
             _ => Vec::new(),
         };
-        let whole = around.is_empty() && stride > 0 && !self.has_sets(rules, element);
-        for (i, segment) in segments.iter().enumerate().filter(|_| whole) {
-            let offset = at + (segment.raw as usize - 1) * stride;
-            let class = mix(class ^ (i as u64 + 1) << 40);
-            self.blocks.push(Block { offset, stride, set: segment.set, class });
+        if around.is_empty() && stride > 0 && !segments.is_empty() {
+            let mut plain = Vec::new();
+            self.plain_bytes(rules, element, &mut plain);
+            let word = |part: &[u8]| {
+                part.iter().rev().fold(0, |word: u64, byte| word << 8 | u64::from(*byte))
+            };
+            let masks: Vec<u64> = plain.chunks(8).map(word).collect();
+            for (i, segment) in segments.iter().enumerate() {
+                let offset = at + (segment.raw as usize - 1) * stride;
+                let class = mix(class ^ (i as u64 + 1) << 40);
+                let (set, masks) = (segment.set, masks.clone());
+                self.blocks.push(Block { offset, stride, set, class, masks });
+            }
         }
         for i in 0..*count as usize {
             let at = at + i * stride;
             let nth = |s: &Segment| (i + 1).wrapping_sub(s.raw as usize);
             match segments.iter().find(|s| nth(s) < s.set.count) {
-                Some(_) if whole => {}
                 Some(s) => {
                     let element_idx = (s.set.first + nth(s)) as u32;
                     let (first, stride) = (s.set.first as u32, stride as u32);
@@ -167,15 +194,28 @@ impl Cells {
         }
     }
 
-    /// Whether values of the type have anything to do with scalarsets.
-    fn has_sets(&self, rules: &Rules, ty: TypeIdx) -> bool {
+    /// For each byte of a value, whether it has nothing to do with scalarsets:
+    /// all bits or none.
+    fn plain_bytes(&self, rules: &Rules, ty: TypeIdx, plain: &mut Vec<u8>) {
+        let from = plain.len();
+        let whole = |plain: &mut Vec<u8>, byte| {
+            plain.resize(from + rules.size_of(ty) as usize, byte);
+        };
         match rules.ty(ty) {
-            Type::Simple(simple) => !self.segments_in(rules, simple).is_empty(),
-            Type::Record { fields, .. } => fields.iter().any(|f| self.has_sets(rules, f.ty)),
-            Type::Array { index, element, .. } => {
-                self.has_sets(rules, *index) || self.has_sets(rules, *element)
+            Type::Simple(simple) if self.segments_in(rules, simple).is_empty() => {
+                whole(plain, 0xFF)
             }
-            Type::Multiset { .. } => true,
+            Type::Simple(_) | Type::Multiset { .. } => whole(plain, 0),
+            Type::Record { fields, .. } => {
+                fields.iter().for_each(|field| self.plain_bytes(rules, field.ty, plain));
+            }
+            Type::Array { index, element, .. } => match rules.ty(*index) {
+                Type::Simple(simple) if self.segments_in(rules, simple).is_empty() => {
+                    (0..simple.count).for_each(|_| self.plain_bytes(rules, *element, plain));
+                }
+                // Other scalarsets, and a union, whose other values would be plain.
+                _ => whole(plain, 0),
+            },
         }
     }
 
@@ -187,6 +227,7 @@ impl Cells {
             class,
             dims: range(self.dims.len(), dims.len()),
             segments: range(self.segments.len(), segments.len()),
+            in_block: matches!(dims, [dim] if dim.stride > 0),
             slot_links: 0,
         });
         self.dims.extend_from_slice(dims);
@@ -255,6 +296,9 @@ impl Cells {
         let mut links = self.links.iter();
         while let Some(link) = links.next() {
             let mut raw = self.raw(link, state);
+            if raw == 0 && link.in_block {
+                continue;
+            }
             if let Some((element, segment)) = self.value(link, raw) {
                 raw = segment.raw + u64::from(names[element]);
             }
@@ -274,12 +318,9 @@ impl Cells {
     /// their names. Without multisets only.
     pub fn exchangeable(&self, state: &[u8], a: usize, b: usize) -> bool {
         let same_element = |block: &Block| {
-            let Block { offset, stride, set, .. } = *block;
-            let bytes = |element: usize| {
-                let at = offset + (element - set.first) * stride;
-                &state[at..at + stride]
-            };
-            !(set.first..set.first + set.count).contains(&a) || bytes(a) == bytes(b)
+            let Set { first, count } = block.set;
+            !(first..first + count).contains(&a)
+                || block.words(state, a - first).eq(block.words(state, b - first))
         };
         let other = |element: usize| match element {
             e if e == a => b,

@@ -44,20 +44,19 @@ impl Colours {
     }
 
     fn look_at(&mut self, block: &Block, state: &[u8]) {
-        let Block { offset, stride, set, class } = *block;
-        let base = &mut self.base[set.first..set.first + set.count];
-        let bytes = &state[offset..offset + set.count * stride];
-        for (sum, element) in base.iter_mut().zip(bytes.chunks_exact(stride)) {
-            let mut hash = class;
-            if stride == 1 {
-                hash ^= u64::from(element[0]);
-            } else {
-                for part in element.chunks(8) {
-                    let mut word = [0; 8];
-                    word[..part.len()].copy_from_slice(part);
-                    hash = mix(hash ^ u64::from_le_bytes(word));
-                }
+        if block.masks.iter().all(|mask| *mask == 0) {
+            return;
+        }
+        let base = &mut self.base[block.set.first..block.set.first + block.set.count];
+        if block.stride == 1 {
+            let bytes = &state[block.offset..block.offset + base.len()];
+            for (sum, byte) in base.iter_mut().zip(bytes) {
+                *sum = sum.wrapping_add(mix(block.class ^ u64::from(*byte)));
             }
+            return;
+        }
+        for (nth, sum) in base.iter_mut().enumerate() {
+            let hash = block.words(state, nth).fold(block.class, |hash, word| mix(hash ^ word));
             *sum = sum.wrapping_add(mix(hash));
         }
     }
@@ -80,8 +79,11 @@ impl Colours {
         let mut links = cells.links.iter();
         while let Some(link) = links.next() {
             let raw = cells.raw(link, state);
-            if link.slot_links > 0 && raw == 0 {
-                links.nth(link.slot_links - 1);
+            if raw == 0 {
+                // That nothing is said tells as much.
+                if link.slot_links > 0 {
+                    links.nth(link.slot_links - 1);
+                }
                 continue;
             }
             let dims = cells.dims(link);
