@@ -224,7 +224,9 @@ fn lossy_searches_and_swarms_serve_murphi_models() {
         let compact: &[&str] = &["--store", "compact", "--bits", "40", "--arena", "1MiB"];
         for store in [bitstate, compact] {
             for pod in ["0", "2"] {
-                let flags = [store, &["--pod", pod, "--symmetry", symmetry]].concat();
+                // Two threads may both take a state for new.
+                let flags =
+                    [store, &["--pod", pod, "--symmetry", symmetry, "--threads", "1"]].concat();
                 let (code, result) = check(&model, &flags);
                 let seen = counts(&result).0 as f64;
                 assert_eq!((code, result["verdict"].as_str()), (0, Some("no-violation-found")));
