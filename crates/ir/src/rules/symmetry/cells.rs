@@ -59,6 +59,10 @@ pub struct Segment {
     pub raw: u64,
 }
 
+impl Segment {
+    const NONE: Segment = Segment { set: Set { first: 0, count: 0 }, raw: 0 };
+}
+
 /// A simple value with indices or of a type that permutations change.
 #[derive(Debug, Clone)]
 pub struct Link {
@@ -66,7 +70,10 @@ pub struct Link {
     width: Width,
     /// The same for all links that permutations lead to.
     pub class: u64,
-    /// Its part of `Cells::dims` and `Cells::segments`.
+    /// Most links have one index and values of one scalarset at most, which
+    /// are at hand; all are in these parts of `Cells::dims` and `Cells::segments`.
+    pub index: Option<u32>,
+    segment: Segment,
     dims: (u32, u32),
     segments: (u32, u32),
     /// It has been moved with its block: only its value may have to change.
@@ -225,6 +232,8 @@ impl Cells {
             offset: at,
             width,
             class,
+            index: dims.first().map(|dim| dim.element),
+            segment: segments.first().copied().unwrap_or(Segment::NONE),
             dims: range(self.dims.len(), dims.len()),
             segments: range(self.segments.len(), segments.len()),
             in_block: matches!(dims, [dim] if dim.stride > 0),
@@ -270,11 +279,24 @@ impl Cells {
     /// The element that the value of a link is, and its segment.
     #[inline(always)]
     pub fn value(&self, link: &Link, raw: u64) -> Option<(usize, &Segment)> {
-        let segments = &self.segments[link.segments.0 as usize..link.segments.1 as usize];
-        segments.iter().find_map(|segment| {
+        let (from, to) = link.segments;
+        let nth = raw.wrapping_sub(link.segment.raw) as usize;
+        if nth < link.segment.set.count {
+            return Some((link.segment.set.first + nth, &self.segments[from as usize]));
+        }
+        if to - from < 2 {
+            return None;
+        }
+        self.segments[from as usize + 1..to as usize].iter().find_map(|segment| {
             let nth = raw.wrapping_sub(segment.raw) as usize;
             (nth < segment.set.count).then(|| (segment.set.first + nth, segment))
         })
+    }
+
+    /// True if a link has more than one index.
+    #[inline(always)]
+    pub fn is_wide(&self, link: &Link) -> bool {
+        link.dims.1 - link.dims.0 > 1
     }
 
     /// Writes what a permutation changes in a state; `names` are the new names

@@ -86,24 +86,18 @@ impl Colours {
                 }
                 continue;
             }
-            let dims = cells.dims(link);
             let value = cells.value(link, raw);
-            let mut hash = link.class;
-            hash ^= match value {
-                Some((element, segment)) => mix(self.colours[element] ^ segment.raw),
-                None => raw.wrapping_mul(ODD),
-            };
+            let hash = link.class
+                ^ match value {
+                    Some((element, segment)) => mix(self.colours[element] ^ segment.raw),
+                    None => raw.wrapping_mul(ODD),
+                };
             let element = value.map_or(usize::MAX, |(element, _)| element);
-            for (i, dim) in dims.iter().enumerate() {
-                let colour = self.colours[dim.element as usize];
-                hash = hash.wrapping_add(mix(colour.wrapping_add(i as u64 + 1)));
-                hash ^= coincidences(i, dim, dims, element);
-            }
-            let hash = mix(hash);
-            for (i, dim) in dims.iter().enumerate() {
-                let sum = &mut self.sums[dim.element as usize];
-                *sum = sum.wrapping_add(mix(hash.wrapping_add(i as u64)));
-            }
+            let hash = match link.index {
+                _ if cells.is_wide(link) => self.note_wide(cells.dims(link), element, hash),
+                Some(index) => self.note_index(index as usize, element, hash),
+                None => mix(hash),
+            };
             if let Some((element, _)) = value {
                 self.sums[element] = self.sums[element].wrapping_add(hash.wrapping_mul(ODD));
             }
@@ -111,6 +105,32 @@ impl Colours {
         for (colour, sum) in self.colours.iter_mut().zip(&self.sums) {
             *colour = mix(colour.wrapping_mul(ODD) ^ *sum);
         }
+    }
+}
+
+impl Colours {
+    /// Adds what a link says to the sum of its only index; the hash with it.
+    #[inline(always)]
+    fn note_index(&mut self, index: usize, value: usize, hash: u64) -> u64 {
+        let hash = hash.wrapping_add(mix(self.colours[index].wrapping_add(1)));
+        let hash = mix(hash ^ u64::from(value == index) << 7);
+        self.sums[index] = self.sums[index].wrapping_add(mix(hash));
+        hash
+    }
+
+    /// The same for several indices.
+    fn note_wide(&mut self, dims: &[Dim], value: usize, mut hash: u64) -> u64 {
+        for (i, dim) in dims.iter().enumerate() {
+            let colour = self.colours[dim.element as usize];
+            hash = hash.wrapping_add(mix(colour.wrapping_add(i as u64 + 1)));
+            hash ^= coincidences(i, dim, dims, value);
+        }
+        let hash = mix(hash);
+        for (i, dim) in dims.iter().enumerate() {
+            let sum = &mut self.sums[dim.element as usize];
+            *sum = sum.wrapping_add(mix(hash.wrapping_add(i as u64)));
+        }
+        hash
     }
 }
 
