@@ -16,6 +16,15 @@ pub struct Set {
     pub count: usize,
 }
 
+/// Eight bytes of a state, zeros behind its end.
+#[inline(always)]
+fn word(state: &[u8], at: usize) -> u64 {
+    match state[at..].first_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => state[at..].iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+    }
+}
+
 /// An array whose elements are moved as a whole.
 #[derive(Debug, Clone)]
 pub struct Block {
@@ -32,12 +41,7 @@ impl Block {
     #[inline(always)]
     pub fn words<'s>(&'s self, state: &'s [u8], nth: usize) -> impl Iterator<Item = u64> + 's {
         let at = self.offset + nth * self.stride;
-        let parts = state[at..at + self.stride].chunks(8);
-        parts.zip(&self.masks).map(|(part, mask)| {
-            let mut word = [0; 8];
-            word[..part.len()].copy_from_slice(part);
-            u64::from_le_bytes(word) & mask
-        })
+        self.masks.iter().enumerate().map(move |(i, mask)| word(state, at + 8 * i) & mask)
     }
 }
 

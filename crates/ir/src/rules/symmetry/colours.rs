@@ -66,7 +66,9 @@ impl Colours {
         let (mut n, mut all) = (0, 0);
         for set in &cells.sets {
             let colours = &self.colours[set.first..set.first + set.count];
-            n += (0..colours.len()).filter(|i| !colours[..*i].contains(&colours[*i])).count();
+            for (i, colour) in colours.iter().enumerate() {
+                n += !colours[..i].iter().any(|other| other == colour) as usize;
+            }
             all += colours.len();
         }
         (n, all)
