@@ -85,7 +85,8 @@ fn walk(model: &mut dyn Model, found: &Found) -> Option<Path> {
     let (start, mut rest) = found.steps.split_at(n_steps);
     let (transitions, last) = (Vec::new(), Vec::new());
     let mut path = Path { start: start.to_vec(), nodes: vec![state], transitions, last };
-    let expected = (found.fault.kind != FaultKind::Deadlock).then_some(found.fault.kind);
+    let faulty = found.fault.kind != FaultKind::Deadlock;
+    let expected = faulty.then_some(found.fault.kind.into());
     while !rest.is_empty() {
         match follow(model, path.nodes.last()?, rest, expected) {
             Followed::Next { state, n_steps } => {

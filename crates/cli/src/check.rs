@@ -3,7 +3,7 @@
 use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
 use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, print_result};
 use crate::{args, command, engine, exit, load, print, progress, storage, trail, units};
-use anyhow::Result;
+use anyhow::{Result, bail};
 use check::{Compress, Files, Options, Order, Outcome, Verdict};
 use ir::fault::{Fault, FaultKind};
 use ir::model::Step;
@@ -18,6 +18,9 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 pub fn run(args: &CheckArgs) -> Result<u8> {
     let Some(program) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
+    if let (Program::Rules(_), Some(_)) = (&program, &args.trail) {
+        bail!("'--trail' is for Promela models: use '--trace', which 'simulate' replays");
+    }
     let reduced = engine::reduced(&program, args.reduce);
     if args.emit == Some(Emit::Ir) {
         print(&reduced.to_string());

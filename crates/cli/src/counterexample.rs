@@ -2,14 +2,14 @@
 //! model as it is written, replayed, shortened and replayed again.
 
 use crate::print;
-use anyhow::Result;
+use anyhow::{Context, Result};
 use check::Found;
 use ir::fault::FaultKind;
 use ir::model::Step;
 use ir::program::Program;
 use ir::reduce;
 use ir::rules::symmetry::{Canon, straighten};
-use ir::trace::{self, Replayed, Trace};
+use ir::trace::{self, Expected, Replayed, Trace};
 use std::time::Duration;
 
 /// Time and memory for the search for a shorter path, if nothing else is said.
@@ -49,9 +49,15 @@ pub fn counterexample(
     if let Program::Rules(rules) = program
         && Canon::new(rules).is_some()
     {
-        // Without a real path the replay fails, which tells what is wrong.
         let real = straighten(rules, &found.steps, &found.fault);
-        found.steps = real.unwrap_or(found.steps);
+        found.steps = real.with_context(|| {
+            format!(
+                "{}: a violation was found ({}) that no real path leads to: the model tells \
+                 values of a scalarset apart. Search with '--symmetry off'",
+                program.name(),
+                found.fault.message
+            )
+        })?;
     }
     let mut path = confirm(program, &found)?;
     found.depth = path.transitions.len();
@@ -69,7 +75,10 @@ pub fn counterexample(
 
 /// Runs a path again in the interpreter, so that no false alarm is reported.
 fn confirm(program: &Program, found: &Found) -> Result<Replayed> {
-    trace::replay(program, &found.steps, Some(found.fault.kind)).map_err(|reason| {
+    // Reductions may move the place of a fault; rules have none.
+    let span = matches!(program, Program::Rules(_)).then_some(found.fault.span);
+    let expected = Expected { kind: found.fault.kind, span };
+    trace::replay(program, &found.steps, Some(expected)).map_err(|reason| {
         anyhow::anyhow!(
             "a counterexample ({}: {}) does not replay: {reason}\n\
              this is a bug in Supertrace, not in the model: please report it",

@@ -7,6 +7,7 @@ use ir::source::Sources;
 use ir::trace::Trace;
 use lang::diagnostic::Diagnostic;
 use lang::promela::preprocess::FileLoader;
+use std::io::Write;
 use std::path::Path;
 
 /// Reads the model; errors and warnings go to standard error. `None` if there
@@ -46,13 +47,15 @@ fn text(path: &Path, name: &str) -> Result<String> {
 
 /// Errors and warnings to standard error, and how many errors there are.
 fn show(name: &str, diagnostics: &[Diagnostic], sources: &Sources) {
+    // Nobody may be reading any more.
+    let mut to = std::io::stderr().lock();
     for diagnostic in diagnostics {
-        eprint!("{}", diagnostic.render(sources));
+        let _ = write!(to, "{}", diagnostic.render(sources));
     }
     let n_errors = diagnostics.iter().filter(|d| d.is_error()).count();
     if n_errors > 0 {
         let s = if n_errors == 1 { "" } else { "s" };
-        eprintln!("supertrace: {n_errors} error{s} in '{name}'");
+        let _ = writeln!(to, "supertrace: {n_errors} error{s} in '{name}'");
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::args::SimulateArgs;
 use crate::{exit, load, print};
 use anyhow::{Result, bail};
-use ir::fault::Fault;
+use ir::fault::{Fault, FaultKind};
 use ir::interpret::Walk;
 use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink, Step};
@@ -48,8 +48,11 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
 
 fn replay(program: &Program, trace: &Trace) -> Result<Replayed> {
     let expected = trace.violation.as_ref().map(|v: &Violation| v.kind);
+    if expected == Some(FaultKind::Cover) {
+        bail!("there is nothing to replay: no state that was searched meets the cover");
+    }
     let steps = trace.steps(program).map_err(anyhow::Error::msg)?;
-    match trace::replay(program, &steps, expected) {
+    match trace::replay(program, &steps, expected.map(FaultKind::into)) {
         Ok(path) => Ok(path),
         Err(reason) => bail!("the trace does not fit the model: {reason}"),
     }

@@ -200,7 +200,7 @@ fn confirm(system: &System, searched: &System, outcome: &Outcome) {
     for found in &outcome.violations {
         let faulty = found.fault.kind != ir::fault::FaultKind::Deadlock;
         let steps = reduce::expand_steps(searched, &found.steps, faulty);
-        let path = trace::replay(&program, &steps, Some(found.fault.kind));
+        let path = trace::replay(&program, &steps, Some(found.fault.kind.into()));
         let path = path.unwrap_or_else(|e| panic!("{:?} does not replay: {e}", found.fault));
         trace::describe(&program, &path);
     }

@@ -78,7 +78,7 @@ fn check_verdict(path: &Path, system: &System, searched: &System, how: How, expe
             let faulty = kind != "deadlock";
             let steps = reduce::expand_steps(searched, &found.steps, faulty);
             let program = Program::from(system.clone());
-            let replayed = trace::replay(&program, &steps, Some(found.fault.kind));
+            let replayed = trace::replay(&program, &steps, Some(found.fault.kind.into()));
             assert!(replayed.is_ok(), "{name} {how:?}: {replayed:?}");
         }
         (expected, found) => panic!("{name} {how:?}: expected {expected:?}, found {found:?}"),

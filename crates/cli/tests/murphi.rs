@@ -246,6 +246,145 @@ fn lossy_searches_and_swarms_serve_murphi_models() {
     assert_eq!((code, result["violations"][0]["kind"].as_str()), (1, Some("invariant")));
 }
 
+/// A model of its own for a test; the directory goes with it.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str, text: &str) -> Temporary {
+        let directory = std::env::temp_dir();
+        let path = directory.join(format!("supertrace-{}-{name}.m", std::process::id()));
+        std::fs::write(&path, text).expect("a file");
+        Temporary(path)
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+const ENGINES: [&[&str]; 2] = [&["--engine", "jit"], &["--engine", "interpret"]];
+
+/// Locals and temporaries fit in their frames, or the model is refused.
+#[test]
+fn large_locals_are_refused_and_temporaries_shared() {
+    let large = "type r: record a: array [0..59999] of 0..200; end; var x: 0..3; ";
+    let many = format!(
+        "{large} function f(): r; var y: r; begin return y; end;
+         startstate begin x := 0; end;
+         rule var y: r; begin {} x := (x + 1) % 4; end;",
+        "y := f(); ".repeat(20)
+    );
+    let refused = Temporary::new("frames", &many);
+    assert_eq!(check(&refused.0, &[]).0, 2);
+    let fits = Temporary::new("fits", &many.replace("59999", "9999"));
+    let recursive = "type t: 0..1000000; var x: t;
+        function f(n: t): t; begin if n = 0 then return 0; end; return f(n - 1) + 1; end;
+        startstate begin x := 0; end;
+        rule x < LIMIT ==> begin x := x + 1; assert f(x) = x; end; rule begin x := 0; end;";
+    let shallow = Temporary::new("shallow", &recursive.replace("LIMIT", "200"));
+    let deep = Temporary::new("deep", &recursive.replace("LIMIT", "2000"));
+    for engine in ENGINES {
+        assert_eq!(check(&fits.0, engine).0, 0, "{engine:?}");
+        assert_eq!(counts(&check(&shallow.0, engine).1).0, 201, "{engine:?}");
+        let (code, result) = check(&deep.0, engine);
+        assert_eq!((code, result["violation"]["kind"].as_str()), (1, Some("recursion-depth")));
+    }
+}
+
+/// Rumur's 21 states.
+#[test]
+fn numbers_without_a_sign_are_compared_as_such() {
+    let text = "var x: 9223372036854775800..9223372036854775820;
+        startstate begin x := 9223372036854775800; end;
+        rule x < 9223372036854775820 ==> begin x := x + 1; end;
+        rule x = 9223372036854775820 ==> begin x := 9223372036854775800; end;
+        invariant x / 2 > 4000000000000000000 & x % 10 >= 0;";
+    let model = Temporary::new("unsigned", text);
+    for engine in ENGINES {
+        let (code, result) = check(&model.0, engine);
+        assert_eq!((code, counts(&result)), (0, (21, 21)), "{engine:?}");
+    }
+    let mixed = Temporary::new("mixed", &text.replace("var x", "var y: -1..1; x"));
+    assert_eq!(check(&mixed.0, &[]).0, 2);
+}
+
+/// What a property changes counts for nothing.
+#[test]
+fn properties_leave_the_state_as_it_is() {
+    let text = "var x: 0..200000; y: 0..1;
+        function f(): boolean; begin y := 1; return true; end;
+        startstate begin x := 0; y := 0; end;
+        rule x < 200000 ==> begin assert y = 0; x := x + 1; end;
+        rule x = 200000 ==> begin x := 0; end;
+        invariant f(); cover f();";
+    let model = Temporary::new("effects", text);
+    for engine in ENGINES {
+        let (code, result) = check(&model.0, engine);
+        assert_eq!((code, counts(&result).0), (0, 200_001), "{engine:?}");
+    }
+}
+
+#[test]
+fn of_several_invariants_the_right_one_is_named() {
+    let text = "var x: 0..9; startstate begin x := 0; end;
+        rule x < 9 ==> begin x := x + 1; end; rule x = 9 ==> begin x := 0; end;
+        invariant \"a\" x < 3; invariant \"b\" x < 3 | x > 4; invariant \"c\" x != 4;";
+    let model = Temporary::new("several", text);
+    let (_, result) = check(&model.0, &["--all"]);
+    let violations = result["violations"].as_array().expect("three violations");
+    for name in ["a", "b", "c"] {
+        let message = format!("invariant \"{name}\" does not hold");
+        assert!(violations.iter().any(|v| v["message"] == message.as_str()), "{name}: {result}");
+    }
+}
+
+/// As many as with the union split into two arrays, which Rumur confirms.
+#[test]
+fn unions_as_inner_indices_have_exact_symmetry() {
+    let text = "type s: scalarset(3); e: enum {e1, e2}; u: union {s, e};
+        var a: array [s] of array [u] of boolean;
+        startstate begin for i: s do for j: u do a[i][j] := false; end; end; end;
+        ruleset i: s; j: u do rule begin a[i][j] := !a[i][j]; end; end;";
+    let model = Temporary::new("union", text);
+    assert_eq!(counts(&check(&model.0, &[]).1).0, 5_728);
+}
+
+/// Loops and calls inside of each other end in time.
+#[test]
+fn limits_hold_inside_of_rules() {
+    let loops = "var x: 0..1; startstate begin x := 0; end; rule begin
+        for a: 0..4000 do for b: 0..4000 do for c: 0..4000 do for d: 0..4000 do
+        x := 1 - x; end; end; end; end; end;";
+    let calls = "var x: 0..1; function f(n: 0..100): 0..1; begin
+        if n = 0 then return 0; end; return f(n - 1) & f(n - 1); end;
+        startstate begin x := 0; end; rule begin x := f(100); end;";
+    for (name, text) in [("loops", loops), ("calls", &calls.replace(" & ", " + "))] {
+        let model = Temporary::new(name, text);
+        let (code, result) = check(&model.0, &[]);
+        assert_eq!((code, result["violation"]["kind"].as_str()), (1, Some("endless-loop")));
+    }
+}
+
+#[test]
+fn a_model_that_breaks_its_symmetry_is_told_so() {
+    let text = "type s: scalarset(3); var x: s; n: 0..4; b: array [s] of boolean;
+        ruleset p: s do startstate begin x := p; n := 0; for q: s do b[q] := q = p; end; end; end;
+        rule begin for q: s do x := q; end; end;
+        ruleset p: s do rule n < 4 & b[p] & p = x ==> begin n := n + 1; end; end;
+        invariant n < 4 | exists p: s do b[p] & p = x & n < 4 end;";
+    let model = Temporary::new("broken", text);
+    let output = Command::new(env!("CARGO_BIN_EXE_supertrace"))
+        .args(["check", "--quiet"])
+        .arg(&model.0)
+        .output()
+        .expect("the program runs");
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains("breaks its symmetry"), "{said}");
+    assert!(!said.contains("bug in Supertrace"), "{said}");
+}
+
 fn corpus() -> Option<PathBuf> {
     let path = root().join("../shared/corpus/murphi");
     if !path.is_dir() {

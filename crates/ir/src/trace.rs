@@ -9,7 +9,7 @@ use crate::layout::Layout;
 use crate::model::{Flow, Model, Sink, Step};
 use crate::program::Program;
 use crate::rules::{self, Rules};
-use crate::source::Position;
+use crate::source::{Position, Span};
 use crate::system::{ActionIdx, System};
 use serde::{Deserialize, Serialize};
 
@@ -87,12 +87,32 @@ impl Replayed {
     }
 }
 
+/// The fault that a path leads to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Expected {
+    pub kind: FaultKind,
+    /// Where, if that has to be the same, too: several invariants may fail at once.
+    pub span: Option<Span>,
+}
+
+impl From<FaultKind> for Expected {
+    fn from(kind: FaultKind) -> Expected {
+        Expected { kind, span: None }
+    }
+}
+
+impl Expected {
+    fn is(self, fault: &Fault) -> bool {
+        self.kind == fault.kind && self.span.is_none_or(|span| span == fault.span)
+    }
+}
+
 /// Runs `steps` from an initial state; fails if the interpreter does not find
-/// them, or not the fault of the given kind at their end.
+/// them, or not the fault that is expected at their end.
 pub fn replay(
     program: &Program,
     steps: &[Step],
-    expected: Option<FaultKind>,
+    expected: Option<Expected>,
 ) -> Result<Replayed, String> {
     let mut interpreter = program.interpreter();
     let (start, mut state) = match begin(&mut *interpreter, steps, expected) {
@@ -121,7 +141,9 @@ pub fn replay(
             Followed::Nowhere if rest.is_empty() => {
                 return match expected {
                     None => Ok(Replayed { start, transitions, fault: None }),
-                    Some(kind) => Err(format!("the path does not end in a violation '{kind}'")),
+                    Some(Expected { kind, .. }) => {
+                        Err(format!("the path does not end in a violation '{kind}'"))
+                    }
                 };
             }
             Followed::Nowhere => {
@@ -148,7 +170,7 @@ pub fn follow(
     model: &mut dyn Model,
     state: &[u8],
     path: &[Step],
-    expected: Option<FaultKind>,
+    expected: Option<Expected>,
 ) -> Followed {
     let mut finder = Finder { rest: path, expected, at_start: false, fault: None, next: None };
     model.expand(state, &mut finder);
@@ -156,7 +178,7 @@ pub fn follow(
 }
 
 /// Finds the initial state that a path begins with.
-pub fn begin(model: &mut dyn Model, path: &[Step], expected: Option<FaultKind>) -> Followed {
+pub fn begin(model: &mut dyn Model, path: &[Step], expected: Option<Expected>) -> Followed {
     let mut finder = Finder { rest: path, expected, at_start: true, fault: None, next: None };
     model.initial(&mut finder);
     finder.followed()
@@ -165,7 +187,7 @@ pub fn begin(model: &mut dyn Model, path: &[Step], expected: Option<FaultKind>) 
 /// Looks for the successor, or the fault, that the rest of the path leads to.
 struct Finder<'a> {
     rest: &'a [Step],
-    expected: Option<FaultKind>,
+    expected: Option<Expected>,
     /// An initial state may have no steps.
     at_start: bool,
     fault: Option<Fault>,
@@ -192,7 +214,7 @@ impl Sink for Finder<'_> {
     }
 
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
-        if self.expected == Some(fault.kind) && steps == self.rest {
+        if self.expected.is_some_and(|expected| expected.is(&fault)) && steps == self.rest {
             self.fault = Some(fault);
             return Flow::Stop;
         }

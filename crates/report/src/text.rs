@@ -267,7 +267,7 @@ fn unreached_text(unreached: &[Unreached]) -> String {
             process = Some(&statement.process);
             let n = unreached.iter().filter(|u| u.process == statement.process).count();
             let _ = match statement.process.as_str() {
-                "" => writeln!(out, "  rules that never fired: {n}"),
+                "" => writeln!(out, "  rules that never fired, covers never met: {n}"),
                 process => writeln!(out, "  unreached in {process}: {n}"),
             };
         }

@@ -257,9 +257,27 @@ pub enum Binary {
     Ne,
     Lt,
     Le,
+    // The same for numbers of 64 bits without a sign.
+    UnsignedDiv,
+    UnsignedRem,
+    UnsignedShr,
+    UnsignedLt,
+    UnsignedLe,
 }
 
 impl Binary {
+    /// The operation on numbers without a sign.
+    pub fn unsigned(self) -> Binary {
+        match self {
+            Binary::Div => Binary::UnsignedDiv,
+            Binary::Rem => Binary::UnsignedRem,
+            Binary::Shr => Binary::UnsignedShr,
+            Binary::Lt => Binary::UnsignedLt,
+            Binary::Le => Binary::UnsignedLe,
+            other => other,
+        }
+    }
+
     /// `None` if the right side of a division is 0.
     #[inline]
     pub fn apply(self, a: i64, b: i64) -> Option<i64> {
@@ -280,6 +298,13 @@ impl Binary {
             Binary::Ne => (a != b) as i64,
             Binary::Lt => (a < b) as i64,
             Binary::Le => (a <= b) as i64,
+            Binary::UnsignedDiv => (a as u64).checked_div(b as u64)? as i64,
+            Binary::UnsignedRem => (a as u64).checked_rem(b as u64)? as i64,
+            Binary::UnsignedShr => {
+                (a as u64).checked_shr(b.try_into().unwrap_or(64)).unwrap_or(0) as i64
+            }
+            Binary::UnsignedLt => ((a as u64) < b as u64) as i64,
+            Binary::UnsignedLe => (a as u64 <= b as u64) as i64,
         })
     }
 }

@@ -6,9 +6,11 @@ use super::{Rules, Simple, Type};
 use crate::fault::{Fault, FaultKind};
 
 /// Bytes behind the state for the frames of locals.
-pub const FRAMES: usize = 1 << 18;
+pub const FRAMES: usize = 1 << 20;
+/// Most bytes of one frame: larger ones are refused when a model is read.
+pub const MAX_FRAME: usize = 1 << 16;
 /// A call takes at least this much of them, which bounds recursion.
-const LEAST_FRAME: usize = 512;
+const LEAST_FRAME: usize = 2048;
 
 /// How code ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,9 +36,12 @@ pub struct Machine<'r> {
 
 type Run<T> = Result<T, Box<Fault>>;
 
-/// How far the frame of a call is behind that of its caller.
+/// How far the frame of a call is behind that of its caller: its locals, and
+/// no less than its registers and arguments may take of the machine's stack,
+/// so that the frames bound that, too.
 pub fn frame_step(caller: &Code) -> usize {
-    (caller.frame as usize).next_multiple_of(16).max(LEAST_FRAME)
+    let locals = (caller.frame as usize).next_multiple_of(16);
+    locals.max(LEAST_FRAME).max(16 * caller.n_regs as usize)
 }
 
 impl<'r> Machine<'r> {

@@ -22,7 +22,7 @@ mod values;
 pub use canon::{Multiset, multisets, sort_multisets};
 pub use code::{Address, Code, Instr, Reg, Width};
 pub use interpreter::{Interpreter, deadlock};
-pub use machine::{End, FRAMES, Machine, frame_step};
+pub use machine::{End, FRAMES, MAX_FRAME, Machine, frame_step};
 pub use values::{Walk, statement, variables};
 
 use crate::fault::FaultKind;

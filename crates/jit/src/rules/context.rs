@@ -156,7 +156,7 @@ impl Context {
     }
 
     /// Makes the copy of the state that a rule may have changed anew.
-    fn restore(&mut self) {
+    pub fn restore(&mut self) {
         // SAFETY: both have the size of a state, and are different memory.
         unsafe { std::ptr::copy_nonoverlapping(self.source, self.row, self.size) };
     }
@@ -270,6 +270,10 @@ pub unsafe extern "C" fn shift_left(value: i64, by: i64) -> i64 {
 
 pub unsafe extern "C" fn shift_right(value: i64, by: i64) -> i64 {
     ir::rules::code::Binary::Shr.apply(value, by).unwrap_or(0)
+}
+
+pub unsafe extern "C" fn shift_right_unsigned(value: i64, by: i64) -> i64 {
+    ir::rules::code::Binary::UnsignedShr.apply(value, by).unwrap_or(0)
 }
 
 pub unsafe extern "C" fn move_bytes(to: *mut u8, from: *const u8, len: usize) {

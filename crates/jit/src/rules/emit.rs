@@ -339,6 +339,20 @@ impl<'r> Emitter<'_, 'r> {
             Binary::Lt => compared(self, IntCC::SignedLessThan),
             Binary::Le => compared(self, IntCC::SignedLessThanOrEqual),
             Binary::Div | Binary::Rem => self.divide(op, a, b),
+            Binary::UnsignedLt => compared(self, IntCC::UnsignedLessThan),
+            Binary::UnsignedLe => compared(self, IntCC::UnsignedLessThanOrEqual),
+            Binary::UnsignedDiv => {
+                self.require(b);
+                self.b.ins().udiv(a, b)
+            }
+            Binary::UnsignedRem => {
+                self.require(b);
+                self.b.ins().urem(a, b)
+            }
+            Binary::UnsignedShr => {
+                let function = context::shift_right_unsigned as *const () as usize;
+                self.call_rust(function, &[a, b], true)
+            }
             Binary::Shl => self.call_rust(context::shift_left as *const () as usize, &[a, b], true),
             Binary::Shr => {
                 self.call_rust(context::shift_right as *const () as usize, &[a, b], true)

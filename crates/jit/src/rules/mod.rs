@@ -26,7 +26,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const ALIGNMENT: usize = 32;
 /// Code with more registers is left to the interpreter: making it would take
 /// too long, and calls of it too much of the stack.
-const MAX_REGISTERS: u32 = 20_000;
+const MAX_REGISTERS: u32 = 8_000;
 
 /// Native code of rules. Frees its memory when dropped.
 pub struct Code {

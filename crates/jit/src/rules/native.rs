@@ -8,7 +8,7 @@ use crate::resume::Resume;
 use ir::fault::FaultKind;
 use ir::model::{Flow, Model, Sink};
 use ir::rules::code::MAX_TICKS;
-use ir::rules::{Interpreter, Rules, deadlock};
+use ir::rules::{Instr, Interpreter, Rules, deadlock};
 use std::marker::PhantomData;
 
 /// After a rule with so many instances limits are looked at.
@@ -24,6 +24,8 @@ pub struct Native<'r> {
     /// By rule, whether it has so many instances that limits are looked at.
     many: Vec<bool>,
     counts: Counts,
+    /// Properties call routines, which may change the state.
+    restores: bool,
     /// The rules, then the covers.
     reached: Vec<bool>,
     owns: PhantomData<Context>,
@@ -45,6 +47,7 @@ impl<'r> Native<'r> {
             context: Box::into_raw(Box::new(Context::new(rules, code))),
             many: rules.rules.iter().map(|r| r.n_instances() > MANY_INSTANCES).collect(),
             counts: Counts::default(),
+            restores: properties_call(rules),
             reached: vec![false; rules.n_reached()],
             owns: PhantomData,
         }
@@ -70,6 +73,9 @@ impl<'r> Native<'r> {
         // SAFETY: the row has a copy of the state, and the frames are as long
         // as code for these rules needs them.
         let returned = unsafe { property(self.context, row, frame) };
+        if self.restores {
+            self.context().restore();
+        }
         (returned.status == DONE).then_some(returned.value == 1)
     }
 
@@ -118,6 +124,12 @@ impl<'r> Native<'r> {
         let seen = self.context().seen;
         self.interpreter.expand(state, &mut Resume { seen, sink })
     }
+}
+
+fn properties_call(rules: &Rules) -> bool {
+    let invariants = rules.invariants.iter().map(|property| &property.code);
+    let mut all = invariants.chain(rules.covers.iter().filter_map(|cover| cover.code.as_ref()));
+    all.any(|code| code.instrs.iter().any(|instr| matches!(instr, Instr::Call { .. })))
 }
 
 impl Drop for Native<'_> {

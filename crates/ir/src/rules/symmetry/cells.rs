@@ -220,13 +220,18 @@ impl Cells {
             Type::Record { fields, .. } => {
                 fields.iter().for_each(|field| self.plain_bytes(rules, field.ty, plain));
             }
-            Type::Array { index, element, .. } => match rules.ty(*index) {
-                Type::Simple(simple) if self.segments_in(rules, simple).is_empty() => {
-                    (0..simple.count).for_each(|_| self.plain_bytes(rules, *element, plain));
+            Type::Array { index, element, .. } => {
+                let Type::Simple(simple) = rules.ty(*index) else { return };
+                let segments = self.segments_in(rules, simple);
+                for raw in 1..=simple.count {
+                    let nth = |s: &Segment| raw.wrapping_sub(s.raw) as usize;
+                    if segments.iter().any(|s| nth(s) < s.set.count) {
+                        plain.resize(plain.len() + rules.size_of(*element) as usize, 0);
+                    } else {
+                        self.plain_bytes(rules, *element, plain);
+                    }
                 }
-                // Other scalarsets, and a union, whose other values would be plain.
-                _ => whole(plain, 0),
-            },
+            }
         }
     }
 

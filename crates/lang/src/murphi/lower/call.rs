@@ -38,6 +38,8 @@ impl<'m> Coder<'_, 'm> {
             self.bind(LocalId(i as u32), Binding::Place(at));
         }
         self.zero_variables();
+        // Calls count as iterations do: recursion may branch.
+        self.tick(function.span);
         self.stmts(&function.body);
         if function.result.is_some() {
             let message = format!("'{}' ends without a result", function.name);

@@ -3,7 +3,7 @@
 use super::Lower;
 use crate::murphi::model::{Binder, Local, LocalId, LocalKind, TypeId};
 use ir::fault::FaultKind;
-use ir::rules::{Address, Code, Instr, Reg};
+use ir::rules::{Address, Code, Instr, MAX_FRAME, Reg};
 use ir::source::Span;
 use std::rc::Rc;
 
@@ -20,7 +20,11 @@ pub(super) struct Coder<'l, 'm> {
     instrs: Vec<Instr>,
     n_params: u32,
     n_regs: u32,
+    /// Bytes of locals that are in use now, and at most.
     frame: u64,
+    most: u64,
+    /// Iterations of the loops around that are not counted when they run.
+    pub iterations: u64,
     /// Bytes of the variables, which come first in the frame.
     variables: u64,
     /// In a function, the type of its result, if it has one.
@@ -42,6 +46,8 @@ impl<'l, 'm> Coder<'l, 'm> {
             n_params: 0,
             n_regs: 1,
             frame: 0,
+            most: 0,
+            iterations: 1,
             variables: 0,
             returns: None,
             result: None,
@@ -56,14 +62,15 @@ impl<'l, 'm> Coder<'l, 'm> {
         coder
     }
 
-    pub fn finish(mut self) -> Code {
+    /// The code; an error if it needs too much for its locals.
+    pub fn finish(mut self, span: Span) -> Code {
         self.emit(Instr::Return(None));
-        Code {
-            n_params: self.n_params,
-            n_regs: self.n_regs,
-            frame: self.frame as u32,
-            instrs: self.instrs,
+        if self.most > MAX_FRAME as u64 {
+            let message = format!("local values of more than {MAX_FRAME} bytes");
+            self.lower.too_large(span, message);
         }
+        let frame = self.most.min(MAX_FRAME as u64) as u32;
+        Code { n_params: self.n_params, n_regs: self.n_regs, frame, instrs: self.instrs }
     }
 
     /// Variables begin undefined.
@@ -105,8 +112,19 @@ impl<'l, 'm> Coder<'l, 'm> {
     /// Room for a value in the frame.
     pub fn temporary(&mut self, ty: TypeId) -> Address {
         let at = Address { base: Some(Reg::FRAME), offset: self.frame as i64 };
-        self.frame += self.lower.bytes(ty);
+        self.frame = self.frame.saturating_add(self.lower.bytes(ty));
+        self.most = self.most.max(self.frame);
         at
+    }
+
+    /// Bytes of locals in use, to be given to `release`.
+    pub fn in_use(&self) -> u64 {
+        self.frame
+    }
+
+    /// Ends the use of temporaries that came after.
+    pub fn release(&mut self, in_use: u64) {
+        self.frame = in_use;
     }
 
     pub fn emit(&mut self, instr: Instr) {

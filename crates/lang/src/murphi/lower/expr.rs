@@ -142,6 +142,7 @@ impl Coder<'_, '_> {
             _ => 0,
         };
         let (left, right) = if swapped { (b, a) } else { (a, b) };
+        let op = if self.lower.unsigned { op.unsigned() } else { op };
         let to = self.register();
         self.emit(Instr::Binary { to, op, left, right, failure });
         to

@@ -21,6 +21,9 @@ use ir::source::{Sources, Span};
 /// States with more bytes than this are not for a model checker.
 const MAX_STATE: u64 = 1 << 20;
 
+/// The largest number with a sign.
+const MAX_SIGNED: i128 = i64::MAX as i128;
+
 struct Lower<'m> {
     model: &'m Model,
     rules: Rules,
@@ -31,6 +34,8 @@ struct Lower<'m> {
     /// in CMurphi; it is an error in Rumur. What Rumur does not know tells
     /// which of them a model is made for.
     copies_undefined: bool,
+    /// Some numbers are above those with a sign: all are without one, as in Rumur.
+    unsigned: bool,
 }
 
 /// Lowers a model that was accepted. What is too large to run is an error.
@@ -41,7 +46,13 @@ pub fn lower(model: &Model, name: &str, sources: Sources) -> Result<Rules, Vec<D
     let foreign = |ty: &Type| matches!(ty, Type::Union { .. } | Type::Multiset { .. });
     let copies_undefined = model.uses_undefined || types.any(foreign);
     let (types, diagnostics) = (vec![None; n_types], Vec::new());
-    let mut lower = Lower { model, rules, types, diagnostics, copies_undefined };
+    let unsigned = model.constants.iter().any(|c| c.value > MAX_SIGNED)
+        || model
+            .types
+            .iter()
+            .any(|(_, ty)| matches!(ty, Type::Range { high, .. } if *high > MAX_SIGNED));
+    let mut lower = Lower { model, rules, types, diagnostics, copies_undefined, unsigned };
+    lower.check_signs();
     lower.check_sizes();
     if lower.diagnostics.is_empty() {
         lower.variables();
@@ -53,6 +64,16 @@ pub fn lower(model: &Model, name: &str, sources: Sources) -> Result<Rules, Vec<D
 }
 
 impl<'m> Lower<'m> {
+    /// Reports numbers that need a sign in a model whose numbers have none.
+    fn check_signs(&mut self) {
+        let negative = |ty: &Type| matches!(ty, Type::Range { low, .. } if *low < 0);
+        if self.unsigned && self.model.types.iter().any(|(_, ty)| negative(ty)) {
+            let span = self.model.globals.first().map_or(Span::NONE, |global| global.span);
+            let message = "ranges below 0 and above 2^63 - 1 cannot be in one model";
+            self.diagnostics.push(Diagnostic::error(span, message).help("make them smaller"));
+        }
+    }
+
     /// Reports variables that are too large, before anything of their size is made.
     fn check_sizes(&mut self) {
         let mut total = 0u64;
@@ -63,19 +84,6 @@ impl<'m> Lower<'m> {
                     format!("with '{}' a state has more than {MAX_STATE} bytes", global.name);
                 self.too_large(global.span, message);
                 return;
-            }
-        }
-        let model = self.model;
-        let functions = model.functions.iter().map(|f| &f.locals);
-        let rules = model.rules.iter().chain(&model.start_states).map(|r| &r.locals);
-        let properties = model.properties.iter().map(|p| &p.locals);
-        for locals in functions.chain(rules).chain(properties) {
-            let bytes = locals.iter().fold(0u64, |n, local| n.saturating_add(self.bytes(local.ty)));
-            let limit = ir::rules::FRAMES as u64 / 4;
-            if bytes > limit {
-                let largest = locals.iter().max_by_key(|local| self.bytes(local.ty));
-                let message = format!("local variables of more than {limit} bytes");
-                self.too_large(largest.map_or(Span::NONE, |local| local.span), message);
             }
         }
     }
@@ -100,7 +108,7 @@ impl<'m> Lower<'m> {
             let mut coder = Coder::new(self, &function.locals);
             coder.returns = Some(function.result);
             coder.function(function);
-            let code = coder.finish();
+            let code = coder.finish(function.span);
             let name = function.name.to_string();
             self.rules.routines.push(Routine { name, code, span: function.span });
         }
@@ -151,7 +159,7 @@ impl<'m> Lower<'m> {
         }
         coder.zero_variables();
         coder.stmts(&rule.body);
-        (params, coder.finish())
+        (params, coder.finish(rule.span))
     }
 
     fn params(&mut self, binders: &[std::rc::Rc<Binder>], locals: &[model::Local]) -> Vec<Param> {
@@ -198,7 +206,7 @@ impl<'m> Lower<'m> {
                 &property.condition,
                 property.kind == PropertyKind::Cover,
             );
-            let (code, span) = (coder.finish(), property.span);
+            let (code, span) = (coder.finish(property.span), property.span);
             match property.kind {
                 PropertyKind::Assert => self.rules.invariants.push(Property { name, code, span }),
                 PropertyKind::Assume => self.rules.assumptions.push(Property { name, code, span }),

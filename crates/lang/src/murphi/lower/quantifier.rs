@@ -8,8 +8,8 @@ use ir::rules::{Instr, Reg};
 use ir::source::Span;
 use std::rc::Rc;
 
-/// Loops that are longer count their iterations.
-const SHORT: u64 = 4096;
+/// Loops with more iterations, those inside of each other multiplied, count them.
+const SHORT: u64 = 64;
 
 impl Coder<'_, '_> {
     fn binary(&mut self, op: Binary, left: Reg, right: Reg) -> Reg {
@@ -58,10 +58,16 @@ impl Coder<'_, '_> {
         let start = self.here();
         let more = self.binary(Binary::Ne, nth, count);
         let out = self.unless(more);
-        if domain.is_none_or(|(_, _, count)| count > SHORT) {
-            self.tick(span);
-        }
+        let around = self.iterations;
+        self.iterations = match domain {
+            Some((_, _, count)) if around.saturating_mul(count) <= SHORT => around * count,
+            _ => {
+                self.tick(span);
+                1
+            }
+        };
         body(self);
+        self.iterations = around;
         let add = |to, right| Instr::Binary { to, op: Binary::Add, left: to, right, failure: 0 };
         self.emit(add(value, by));
         self.emit(add(nth, one));

@@ -10,7 +10,9 @@ use ir::source::Span;
 impl<'m> Coder<'_, 'm> {
     pub fn stmts(&mut self, stmts: &'m [Stmt]) {
         for stmt in stmts {
+            let in_use = self.in_use();
             self.stmt(stmt);
+            self.release(in_use);
         }
     }
 
@@ -28,7 +30,9 @@ impl<'m> Coder<'_, 'm> {
                 let condition = self.value(condition);
                 let out = self.unless(condition);
                 self.tick(stmt.span);
+                let around = std::mem::replace(&mut self.iterations, 1);
                 self.stmts(body);
+                self.iterations = around;
                 self.emit(Instr::Jump(start));
                 self.land(out);
             }
