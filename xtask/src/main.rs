@@ -18,6 +18,7 @@ fn main() -> ExitCode {
             eprintln!("       cargo xtask bench murphi [OPTION...]");
             eprintln!("       cargo xtask lean [OPTION...]     ('lean --help' lists them)");
             eprintln!("       cargo xtask fuzz [--seconds N] [--seed N] [--models N] [--out DIR]");
+            eprintln!("       cargo xtask fuzz --engines | --murphi [--rumur] [OPTION...]");
             ExitCode::from(2)
         }
     }

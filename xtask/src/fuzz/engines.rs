@@ -1,7 +1,7 @@
 //! Random Promela models, run by native code and by the interpreter: they must
 //! hand out the same successors and faults in the same order.
 
-use super::{Options, generate, item, report};
+use super::{Campaign, Comparison, Options, generate, item, report};
 use ir::reduce::reduce;
 use lang::promela::preprocess::FileLoader;
 use std::process::ExitCode;
@@ -9,13 +9,14 @@ use std::time::{Duration, Instant};
 
 // What the tests of `jit` compare with.
 #[path = "../../../crates/jit/tests/common/mod.rs"]
-mod common;
+pub(super) mod common;
 
 /// States of a model that are looked at.
 const MAX_STATES: usize = 300;
 
 pub fn run(options: &Options, first_seed: u64) -> ExitCode {
     println!("seed {first_seed}");
+    let campaign = Campaign::promela(" --engines", &|_| Comparison::Same);
     let deadline = Instant::now() + Duration::from_secs(options.seconds);
     let (mut compared, mut rejected, mut differences) = (0, 0, 0);
     let (mut native, mut interpreted) = (0, 0);
@@ -38,7 +39,7 @@ pub fn run(options: &Options, first_seed: u64) -> ExitCode {
             Err(difference) => {
                 differences += 1;
                 println!("seed {seed}: {difference}");
-                if let Err(error) = report(options, seed, &text, "engines differ") {
+                if let Err(error) = report(options, &campaign, seed, &text, "engines differ") {
                     eprintln!("error: {error}");
                 }
             }

@@ -1,7 +1,7 @@
 //! Makes a model that shows a difference smaller, as long as it shows one of
 //! the same kind.
 
-use super::checkers::{Checkers, Comparison};
+use super::Comparison;
 use super::item::{self, Item};
 use std::time::{Duration, Instant};
 
@@ -9,7 +9,11 @@ use std::time::{Duration, Instant};
 const LIMIT: Duration = Duration::from_secs(90);
 
 /// The smaller model and how it differs.
-pub fn shrink(items: Vec<Item>, difference: String, checkers: &Checkers) -> (Vec<Item>, String) {
+pub fn shrink(
+    items: Vec<Item>,
+    difference: String,
+    compare: &dyn Fn(&str) -> Comparison,
+) -> (Vec<Item>, String) {
     let deadline = Instant::now() + LIMIT;
     let kind = kind(&difference).to_string();
     let (mut items, mut difference) = (items, difference);
@@ -22,7 +26,7 @@ pub fn shrink(items: Vec<Item>, difference: String, checkers: &Checkers) -> (Vec
             }
             let smaller = [false, true].iter().find_map(|&keep_body| {
                 let candidate = item::without(&items, at, keep_body);
-                match checkers.compare(&item::text(&candidate)) {
+                match compare(&item::text(&candidate)) {
                     Comparison::Different(d) if self::kind(&d) == kind => Some((candidate, d)),
                     _ => None,
                 }
