@@ -8,6 +8,7 @@ use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink, Step};
 use ir::rows::Rows;
 use ir::rules::Rules;
+use ir::rules::symmetry::{Canon, Symmetric};
 use ir::system::System;
 use jit::{Counts, Native};
 use lang::promela::preprocess::FileLoader;
@@ -142,12 +143,18 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
     Ok(native.counts())
 }
 
-/// The same for rules.
+/// The same for rules, also with symmetry.
 pub fn compare_rules(rules: &Rules, max_states: usize) -> Result<Counts, String> {
     let code = jit::rules::compile(rules, &AtomicBool::new(false)).map_err(|e| e.to_string())?;
     let mut native = jit::rules::Native::new(&code, rules);
     agree(&mut ir::rules::Interpreter::new(rules), &mut native, max_states)?;
-    Ok(native.counts())
+    let counts = native.counts();
+    if let (Some(a), Some(b)) = (Canon::new(rules), Canon::new(rules)) {
+        let mut oracle = Symmetric::new(Box::new(ir::rules::Interpreter::new(rules)), a);
+        let difference = agree(&mut oracle, &mut Symmetric::new(Box::new(native), b), max_states);
+        difference.map_err(|difference| format!("with symmetry: {difference}"))?;
+    }
+    Ok(counts)
 }
 
 /// Explores up to `max_states` with one model, and expands each state with the
