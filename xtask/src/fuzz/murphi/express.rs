@@ -244,7 +244,7 @@ impl Generator {
             g.scope.push(Var::bound(&name, ty));
             g.condition(depth - 1)
         });
-        format!("({keyword} {domain} do {body} end)")
+        format!("({keyword} {domain} do {body} {})", self.end(keyword))
     }
 
     /// What a ruleset goes through, and the type of its parameter. Rumur

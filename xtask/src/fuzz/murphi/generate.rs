@@ -3,8 +3,6 @@
 //!
 //! Symmetry is never broken: values of scalarsets come from rulesets and other
 //! variables, and what is done for all of them does not depend on the order.
-//! Rumur evaluates an alias where it is used, we where it is declared: indices
-//! in aliases do not change.
 
 use super::place::Var;
 use super::routine::Routine;
@@ -112,6 +110,18 @@ impl Generator {
     pub fn name(&mut self, prefix: &str) -> String {
         self.fresh += 1;
         format!("{prefix}{}", self.fresh)
+    }
+
+    /// What closes something: `end`, or with its name.
+    pub fn end(&mut self, of: &str) -> String {
+        let of = if self.rng.chance(20) { of } else { "" };
+        format!("end{of}")
+    }
+
+    /// Something with statements or rules in it.
+    pub fn closed(&mut self, of: &str, open: &str, body: Vec<Item>) -> Item {
+        let close = format!("{};", self.end(of));
+        Item::block(open, body, &close)
     }
 
     fn declare_constants(&mut self, items: &mut Vec<Item>) {

@@ -53,7 +53,8 @@ impl Generator {
             body
         });
         let body = [std::mem::take(&mut self.locals), vec![Item::Line("begin".into())], body];
-        items.push(Item::block(&open, body.concat(), "end;"));
+        let of = if result.is_some() { "function" } else { "procedure" };
+        items.push(self.closed(of, &open, body.concat()));
         self.routines.push(Routine { name, params, result, is_pure });
     }
 
@@ -128,7 +129,7 @@ impl Generator {
         }
         let routine = *self.rng.pick(&fitting);
         let call = self.call_of(routine)?;
-        let Some(ty) = self.routines[routine].result else {
+        let Some(ty) = self.routines[routine].result.filter(|_| self.rng.chance(85)) else {
             return Some(Item::Line(format!("{call};")));
         };
         // A target that the call cannot move: what is evaluated first does not

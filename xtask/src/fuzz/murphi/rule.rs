@@ -21,7 +21,7 @@ impl Generator {
             body.extend(g.body());
             let begin = vec![Item::Line("begin".into())];
             let body = [std::mem::take(&mut g.locals), begin, body].concat();
-            vec![Item::block(&format!("startstate \"{name}\""), body, "end;")]
+            vec![g.closed("startstate", &format!("startstate \"{name}\""), body)]
         });
         items.extend(item);
     }
@@ -76,7 +76,7 @@ impl Generator {
         self.known.clear();
         let begin = vec![Item::Line("begin".into())];
         let body = [std::mem::take(&mut self.locals), begin, body].concat();
-        Item::block(&format!("rule \"{name}\"{guard}"), body, "end;")
+        self.closed("rule", &format!("rule \"{name}\"{guard}"), body)
     }
 
     /// What is made, mostly in a ruleset or under an alias.
@@ -94,10 +94,10 @@ impl Generator {
             }
             let mut items = make(g);
             if let Some((head, _)) = alias {
-                items = vec![Item::block(&format!("alias {head} do"), items, "end;")];
+                items = vec![g.closed("alias", &format!("alias {head} do"), items)];
             }
             if let Some(head) = ruleset {
-                items = vec![Item::block(&head, items, "end;")];
+                items = vec![g.closed("ruleset", &head, items)];
             }
             items
         })
@@ -124,7 +124,7 @@ impl Generator {
     pub fn property(&mut self, items: &mut Vec<Item>) {
         let name = self.name("prop");
         let assumption = self.rng.chance(12);
-        let made = self.enclosed(30, true, |g| {
+        let made = self.enclosed(30, !assumption, |g| {
             // Which instance of an assumption fails first must not matter.
             let sets = g.scope.iter().any(|v| v.bound && g.is_scalarset(v.ty));
             let safe = assumption && sets;

@@ -52,7 +52,7 @@ impl Generator {
                 });
                 let open = format!("for {name} : {} do", self.types[index].text);
                 if !body.is_empty() {
-                    items.push(Item::block(&open, body, "end;"));
+                    items.push(self.closed("for", &open, body));
                 }
             }
             _ => {
@@ -120,8 +120,16 @@ impl Generator {
     fn copy(&mut self) -> Option<Item> {
         let target = self.place(Use::Write, |g, ty| !g.is_simple(ty))?;
         let source = self.place(Use::Read, |_, ty| ty == target.ty)?;
-        let keeps = !(target.var.solid || target.var.shared) || source.var.solid;
-        keeps.then(|| Item::Line(format!("{} := {};", target.text, source.text)))
+        let other = self.place(Use::Read, |_, ty| ty == target.ty)?;
+        let defined = target.var.solid || target.var.shared;
+        if defined && !(source.var.solid && other.var.solid) {
+            return None;
+        }
+        let source = match self.rng.chance(25) {
+            true => format!("({} ? {} : {})", self.condition(1), source.text, other.text),
+            false => source.text,
+        };
+        Some(Item::Line(format!("{} := {source};", target.text)))
     }
 
     /// At least one statement, and what is bound in it forgotten.
@@ -147,11 +155,11 @@ impl Generator {
         if self.rng.chance(40) {
             body.push(Item::block("else", self.block(), ""));
         }
-        Item::block(&open, body, "end;")
+        self.closed("if", &open, body)
     }
 
     fn switch(&mut self) -> Option<Item> {
-        let place = self.place(Use::Read, |g, ty| g.is_simple(ty) && !g.is_scalarset(ty))?;
+        let place = self.place(Use::Read, |g, ty| g.is_simple(ty))?;
         let value = self.read(&place)?;
         let mut body = Vec::new();
         for _ in 0..1 + self.rng.below(2) {
@@ -164,7 +172,7 @@ impl Generator {
         if self.rng.chance(50) {
             body.push(Item::block("else", self.block(), ""));
         }
-        Some(Item::block(&format!("switch {value}"), body, "end;"))
+        Some(self.closed("switch", &format!("switch {value}"), body))
     }
 
     fn for_loop(&mut self) -> Option<Item> {
@@ -172,7 +180,7 @@ impl Generator {
         let (mut domain, mut ty) = self.domain(&name);
         if self.is_scalarset(ty) {
             let body = self.for_all_of_set(&name, ty)?;
-            return Some(Item::block(&format!("for {domain} do"), body, "end;"));
+            return Some(self.closed("for", &format!("for {domain} do"), body));
         }
         if self.rng.chance(20)
             && let Some(place) = self.place(Use::Read, |g, ty| g.is_range(ty) && g.bits(ty) < 2.1)
@@ -187,7 +195,7 @@ impl Generator {
             g.scope.push(Var::bound(&name, ty));
             g.block()
         });
-        Some(Item::block(&format!("for {domain} do"), body, "end;"))
+        Some(self.closed("for", &format!("for {domain} do"), body))
     }
 
     /// The body of a loop over a scalarset, which does not depend on the order.
@@ -249,7 +257,7 @@ impl Generator {
         let open = format!("while {name} < {n} {and} ({condition}) do");
         let mut body = self.block();
         body.push(Item::Line(format!("{name} := {name} + 1;")));
-        vec![Item::Line(format!("{name} := 0;")), Item::block(&open, body, "end;")]
+        vec![Item::Line(format!("{name} := 0;")), self.closed("while", &open, body)]
     }
 
     fn alias(&mut self) -> Option<Item> {
@@ -259,15 +267,21 @@ impl Generator {
             g.scope.extend(vars);
             g.block()
         });
-        Some(Item::block(&format!("alias {head} do"), body, "end;"))
+        Some(self.closed("alias", &format!("alias {head} do"), body))
     }
 
-    /// Names for places, and what they are.
+    /// Names for places and values, and what they are.
     pub fn aliases(&mut self) -> Option<(String, Vec<Var>)> {
         let (mut texts, mut vars) = (Vec::new(), Vec::new());
         for _ in 0..1 + self.rng.weighted(&[75, 25]) {
-            let place = self.stable_place(|_, _| true)?;
             let name = self.name("a");
+            if self.rng.chance(20) {
+                let ty = self.pick_type(|g, ty| g.n_values(ty).is_some(), 3.0);
+                texts.push(format!("{name}: {}", self.value(ty, 1)?));
+                vars.push(Var::bound(&name, ty));
+                continue;
+            }
+            let place = self.place(Use::Read, |_, _| true)?;
             texts.push(format!("{name}: {}", place.text));
             vars.push(Var { name, ty: place.ty, ..place.var });
         }

@@ -28,7 +28,7 @@ pub const BOOL: TyIdx = 0;
 /// Ranges with few values.
 const SMALL: [(i64, i64); 7] = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (-1, 1), (-2, 0)];
 /// Ranges of which a model uses few values.
-const WIDE: [(i64, i64); 8] = [
+const WIDE: [(i64, i64); 10] = [
     (0, 254),
     (0, 255),
     (-1, 300),
@@ -37,6 +37,8 @@ const WIDE: [(i64, i64); 8] = [
     (65_530, 65_999),
     (-70_000, -300),
     (-3_000_000, 3_000_000),
+    (0, 0xFFFF_FFFF),
+    (-1, 5_000_000_000),
 ];
 
 impl Generator {
@@ -120,7 +122,7 @@ impl Generator {
         }
         let list: Vec<String> =
             fields.iter().map(|(name, ty)| format!("{name}: {};", self.types[*ty].text)).collect();
-        let text = format!("record {} end", list.join(" "));
+        let text = format!("record {} {}", list.join(" "), self.end("record"));
         self.add_type("T", &text, Type::Record(fields), items);
     }
 
