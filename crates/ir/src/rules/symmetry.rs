@@ -38,6 +38,8 @@ pub struct Canon {
     order: Vec<u8>,
     /// New names by element.
     names: Vec<u8>,
+    /// Elements that were set apart, with their scalarsets.
+    chosen: Vec<(usize, u8)>,
     work: Vec<u8>,
     best: Vec<u8>,
 }
@@ -56,6 +58,7 @@ impl Canon {
             order: vec![0; cells.n_elements],
             names: vec![0; cells.n_elements],
             cells,
+            chosen: Vec::new(),
             work: Vec::new(),
             best: Vec::new(),
         })
@@ -168,22 +171,62 @@ impl Canon {
         let first = self.cells.sets[tie.set].first;
         let members = self.order[first + tie.start..first + tie.end].to_vec();
         let colours = self.colours.colours.clone();
-        let mut tried: Vec<u8> = Vec::new();
+        let mut tried: Vec<Tried> = Vec::new();
         for element in members {
             // What can be exchanged for something that was tried leads to the same.
-            if tried.iter().any(|t| self.exchangeable(state, tie.set, *t, element)) {
+            if tried.iter().any(|t| self.exchangeable(state, tie.set, t.element, element)) {
                 continue;
             }
-            tried.push(element);
             self.colours.colours.copy_from_slice(&colours);
-            self.colours.set_apart(first + element as usize);
-            self.colours.settle(&self.cells, state);
+            self.set_apart(state, first + element as usize);
+            let apart = self.colours.colours.clone();
+            let leaf = self.first_leaf(state, element);
+            // So does what looks the same in the end: a permutation that leaves
+            // the state as it is leads from one to the other.
+            if tried.iter().any(|t| self.is_image(t, &leaf, tie.set)) {
+                continue;
+            }
+            tried.push(leaf);
+            self.colours.colours.copy_from_slice(&apart);
             self.sort();
+            self.chosen.push((tie.set, element));
             match self.tie(state) {
                 Some(tie) => self.break_tie(state, tie),
                 None => self.offer(state),
             }
+            self.chosen.pop();
         }
+    }
+
+    fn set_apart(&mut self, state: &[u8], element: usize) {
+        self.colours.set_apart(element);
+        self.colours.settle(&self.cells, state);
+    }
+
+    /// Breaks all ties from here on in favour of the first element.
+    fn first_leaf(&mut self, state: &[u8], element: u8) -> Tried {
+        self.sort();
+        while let Some(tie) = self.tie(state) {
+            let first = self.cells.sets[tie.set].first;
+            self.set_apart(state, first + self.order[first + tie.start] as usize);
+            self.sort();
+        }
+        let leaf = if self.rename(state) { self.work.clone() } else { state.to_vec() };
+        Tried { element, order: self.order.clone(), leaf }
+    }
+
+    /// Whether a permutation that changes nothing in the state, and no element
+    /// that was chosen before, leads from what was tried to another leaf.
+    fn is_image(&self, tried: &Tried, other: &Tried, set: usize) -> bool {
+        let same_place = |set: usize, from: u8, to: u8| {
+            let cells::Set { first, count } = self.cells.sets[set];
+            let elements = first..first + count;
+            let place = tried.order[elements.clone()].iter().position(|e| *e == from);
+            place.is_some_and(|place| other.order[elements][place] == to)
+        };
+        tried.leaf == other.leaf
+            && same_place(set, tried.element, other.element)
+            && self.chosen.iter().all(|(set, element)| same_place(*set, *element, *element))
     }
 
     /// Renames by the current order, and keeps the state if it is the least.
@@ -195,6 +238,13 @@ impl Canon {
             self.best.extend_from_slice(found);
         }
     }
+}
+
+/// An element of a tie that was set apart, and the first state it led to.
+struct Tried {
+    element: u8,
+    order: Vec<u8>,
+    leaf: Vec<u8>,
 }
 
 /// Elements of one colour, by their places in the order of a scalarset.
