@@ -86,7 +86,8 @@ impl Scratch {
         let ran = self.shell(&format!("{command} {options}"), OUR_TIME);
         let Some(status) = ran.status else { return Err("too long: ours".into()) };
         let json = ran.output.find('{').map(|at| &ran.output[at..]);
-        if let (0 | 1, Some(Ok(value))) = (status, json.map(serde_json::from_str)) {
+        // Status 3 is for searches that a limit has ended.
+        if let (0 | 1 | 3, Some(Ok(value))) = (status, json.map(serde_json::from_str)) {
             return Ok(value);
         }
         let error = ran.output.lines().find(|l| l.contains("error") || l.contains("panic"));

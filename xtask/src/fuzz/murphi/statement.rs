@@ -183,12 +183,13 @@ impl Generator {
             return Some(self.closed("for", &format!("for {domain} do"), body));
         }
         if self.rng.chance(20)
-            && let Some(place) = self.place(Use::Read, |g, ty| g.is_range(ty) && g.bits(ty) < 2.1)
+            && let Some(place) =
+                self.place(Use::Read, |g, ty| g.is_range(ty) && g.has_few_values(ty))
             && let Some(from) = self.read(&place)
         {
             // Up or down, as it is.
             domain = format!("{name} := {from} to 1");
-            ty = self.numbers(-2, 3);
+            ty = self.numbers(-2, 4);
         }
         let context = Context { depth: self.context.depth + 1, ..self.context.clone() };
         let body = self.within(context, |g| {
@@ -203,7 +204,7 @@ impl Generator {
         let counts = self.rng.chance(35);
         // An array of which each element is written once, or a counter.
         let target = match counts {
-            true => self.place(Use::Write, |g, ty| g.is_range(ty) && g.bits(ty) <= 2.4),
+            true => self.place(Use::Write, |g, ty| g.is_range(ty) && g.has_few_values(ty)),
             false => self.place(
                 Use::Write,
                 |g, ty| matches!(*g.ty(ty), Type::Array { index, .. } if index == set),

@@ -181,6 +181,11 @@ impl Generator {
         }
     }
 
+    /// It is a simple type that a model uses all values of.
+    pub fn has_few_values(&self, idx: TyIdx) -> bool {
+        self.n_values(self.ty(idx)).is_some_and(|n| n <= 5)
+    }
+
     /// The logarithm of the number of values that a model uses of a type.
     pub fn bits(&self, idx: TyIdx) -> f64 {
         match self.ty(idx) {
