@@ -8,6 +8,9 @@ use std::sync::atomic::Ordering;
 /// Shards for which memory is provided before they are moved on.
 const SHARDS_AHEAD: u32 = 16;
 
+const LARGEST_PIECE: u64 = 2 << 20;
+const SMALLEST_PIECE: u64 = 16 << 10;
+
 #[derive(PartialEq, Eq)]
 pub(super) enum Room {
     Enough,
@@ -55,6 +58,12 @@ impl<E: Entry> Table<E> {
         true
     }
 
+    /// Bytes that are given back at once: of a huge page, or less if memory is
+    /// short.
+    fn piece(&self) -> usize {
+        (self.budget.limit() / 64).clamp(SMALLEST_PIECE, LARGEST_PIECE) as usize & !4095
+    }
+
     /// The generation, made if need be; `None` if there is no address space.
     pub(super) fn generation(&self, number: usize) -> Option<&Generation> {
         let place = self.generations.get(number)?;
@@ -63,7 +72,7 @@ impl<E: Entry> Table<E> {
             // SAFETY: generations are freed with the table.
             return Some(unsafe { &*there });
         }
-        let made = Box::into_raw(Box::new(Generation::new(number, self.growth)?));
+        let made = Box::into_raw(Box::new(Generation::new(number, self.growth, self.piece())?));
         // Release: others see what it holds. Who comes second takes the first's.
         let first = place.compare_exchange(
             std::ptr::null_mut(),
@@ -123,26 +132,20 @@ impl<E: Entry> Table<E> {
     /// can be reading it.
     fn leave(&self, shard: &Shard, guard: &Guard) {
         let Some(generation) = self.generation(shard.generation) else { return };
-        // AcqRel: all uses by those who left come before the end.
-        let last = generation.left.fetch_sub(1, Ordering::AcqRel) == 1;
+        let free = generation.leave(shard);
         if shard.taken.swap(false, Ordering::Relaxed) {
             self.budget.give(shard.bytes());
         }
-        let (at, len) = if shard.len >= SMALL {
-            let start = generation.map.start() as usize;
-            (shard.slots as usize - start, shard.bytes() as usize)
-        } else if last {
-            (0, generation.map.len())
-        } else {
+        if free.is_empty() {
             return;
-        };
+        }
         // Nobody finds the shard any more, and those who have it hold guards.
         let map = generation.map.clone();
-        guard.defer(move || map.release(at, len));
+        guard.defer(move || map.release(free.start, free.len()));
         guard.flush();
     }
 
-    /// Provides memory for a shard that will be moved on soon: the smaller ones
+    /// Provides memory for shards that will be moved on soon: the smaller ones
     /// come first. False if there is enough for now.
     pub fn provide(&self) -> bool {
         let Some([last, new]) = self.made().collect::<Vec<_>>().last_chunk().copied() else {
@@ -150,13 +153,15 @@ impl<E: Entry> Table<E> {
         };
         // Relaxed: whatever the order, memory is provided twice or not at all.
         let moved = SHARDS as u32 - last.left.load(Ordering::Relaxed);
-        let next = new.provided.load(Ordering::Relaxed).max(moved);
-        let Some(shard) = new.shards.get(next as usize) else { return false };
-        if next >= moved + SHARDS_AHEAD || shard.len < SMALL || shard.bytes() > self.budget.left() {
+        let Some(next) = new.shards.get(moved as usize) else { return false };
+        let ahead = (moved + SHARDS_AHEAD).min(SHARDS as u32 - 1);
+        let until = new.start(&new.shards[ahead as usize]);
+        let from = new.provided.load(Ordering::Relaxed).max(new.start(next) as u64) as usize;
+        let len = new.piece.min(new.map.len() - from);
+        if from >= until || next.len < SMALL || len as u64 > self.budget.left() {
             return false;
         }
-        new.provided.store(next + 1, Ordering::Relaxed);
-        let at = shard.slots as usize - new.map.start() as usize;
-        new.map.provide(at, shard.bytes() as usize)
+        new.provided.store((from + len) as u64, Ordering::Relaxed);
+        new.map.provide(from, len)
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{EMPTY, Growth, SHARDS, TAG_BITS};
 use crate::memory::Mapping;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 
@@ -9,18 +10,23 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 const FIRST_SLOTS: u64 = 16;
 /// Slots in a page: memory is given back by the page.
 const PAGE_SLOTS: u64 = 512;
-/// Shards of fewer slots double, and are given back all at once.
+/// Shards of fewer slots double, and begin anywhere in a page.
 pub(super) const SMALL: u64 = 4 * PAGE_SLOTS;
 
 /// Memory for all shards, some larger than others. It stays in place as long
-/// as the table; pages of shards that have moved on are given back.
+/// as the table. A piece that all of its shards have left is given back; the
+/// system is asked seldom, as all threads wait for it.
 pub(super) struct Generation {
     pub map: Arc<Mapping>,
     pub shards: Box<[Shard]>,
     /// Shards that have not been moved on.
     pub left: AtomicU32,
-    /// Shards for which memory was provided.
-    pub provided: AtomicU32,
+    /// By piece, those of them that have a part in it.
+    users: Box<[AtomicU32]>,
+    /// Bytes of a piece.
+    pub piece: usize,
+    /// Bytes that were provided.
+    pub provided: AtomicU64,
 }
 
 /// One shard in one generation.
@@ -42,7 +48,7 @@ unsafe impl Send for Shard {}
 unsafe impl Sync for Shard {}
 
 impl Generation {
-    pub fn new(number: usize, growth: Growth) -> Option<Generation> {
+    pub fn new(number: usize, growth: Growth, piece: usize) -> Option<Generation> {
         let (from, to) = (smallest(number, growth), smallest(number + 1, growth));
         let size = |shard: u64| {
             let size = from + (to - from) * shard / SHARDS as u64;
@@ -66,8 +72,47 @@ impl Generation {
             }
         });
         let shards = shards.collect();
-        let (left, provided) = (AtomicU32::new(SHARDS as u32), AtomicU32::new(0));
-        Some(Generation { map, shards, left, provided })
+        let mut generation = Generation {
+            users: (0..map.len().div_ceil(piece)).map(|_| AtomicU32::new(0)).collect(),
+            map,
+            shards,
+            left: AtomicU32::new(SHARDS as u32),
+            piece,
+            provided: AtomicU64::new(0),
+        };
+        for shard in &generation.shards {
+            for piece in generation.pieces(shard) {
+                *generation.users[piece].get_mut() += 1;
+            }
+        }
+        Some(generation)
+    }
+
+    /// Where a shard begins in the memory.
+    pub fn start(&self, shard: &Shard) -> usize {
+        shard.slots as usize - self.map.start() as usize
+    }
+
+    /// The pieces that a shard has a part in.
+    fn pieces(&self, shard: &Shard) -> Range<usize> {
+        let start = self.start(shard);
+        start / self.piece..(start + shard.bytes() as usize).div_ceil(self.piece)
+    }
+
+    /// A shard is moved on: the bytes that no shard needs any more.
+    pub fn leave(&self, shard: &Shard) -> Range<usize> {
+        // Relaxed: a number for people and guesses.
+        self.left.fetch_sub(1, Ordering::Relaxed);
+        // AcqRel: all uses by those who left come before the end.
+        let last = |piece: &usize| self.users[*piece].fetch_sub(1, Ordering::AcqRel) == 1;
+        // All but the first and the last are its own.
+        let free: Vec<usize> = self.pieces(shard).filter(last).collect();
+        match (free.first(), free.last()) {
+            (Some(first), Some(last)) => {
+                first * self.piece..((last + 1) * self.piece).min(self.map.len())
+            }
+            _ => 0..0,
+        }
     }
 }
 
