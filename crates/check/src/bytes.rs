@@ -11,7 +11,7 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
         return false;
     }
     if len < STEP {
-        return a == b;
+        return equal_short(a, b);
     }
     let differ = |at: usize| {
         debug_assert!(at + STEP <= len);
@@ -31,13 +31,28 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
     differences == 0
 }
 
+/// The same for fewer bytes than a step.
+#[inline(always)]
+fn equal_short(a: &[u8], b: &[u8]) -> bool {
+    match (a.first_chunk::<8>(), b.first_chunk::<8>(), a.last_chunk::<8>(), b.last_chunk::<8>()) {
+        (Some(a), Some(b), Some(a_end), Some(b_end)) => (a == b) & (a_end == b_end),
+        _ => a == b,
+    }
+}
+
 /// Copies to a row of the same length.
 #[inline(always)]
 pub fn copy(from: &[u8], to: &mut [u8]) {
     let len = from.len();
     assert_eq!(len, to.len());
     if len < STEP {
-        to.copy_from_slice(from);
+        match (from.first_chunk::<8>(), from.last_chunk::<8>()) {
+            (Some(first), Some(last)) => {
+                to[..8].copy_from_slice(first);
+                to[len - 8..].copy_from_slice(last);
+            }
+            _ => to.copy_from_slice(from),
+        }
         return;
     }
     let mut step = |at: usize| {

@@ -18,7 +18,7 @@ use std::panic::resume_unwind;
 const BUNDLE: usize = 64;
 /// States that a thread expands before it gives any away: a small model is
 /// searched by one thread, in the same order every time.
-const ALONE: u64 = 16_384;
+const ALONE: u64 = 4_096;
 
 /// Explores all that can be reached from the frontier, which on an early end
 /// is what is left of it: a stack for each thread.

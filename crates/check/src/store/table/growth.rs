@@ -1,12 +1,12 @@
 //! How a table grows: shard by shard, while all threads go on.
 
-use super::shard::{Generation, SMALL, Shard};
+use super::shard::{Generation, Shard};
 use super::{EMPTY, Entry, FROZEN, SHARDS, Table};
 use crossbeam_epoch::Guard;
 use std::sync::atomic::Ordering;
 
 /// Shards for which memory is provided before they are moved on.
-const SHARDS_AHEAD: u32 = 16;
+const SHARDS_AHEAD: usize = 16;
 
 const LARGEST_PIECE: u64 = 2 << 20;
 const SMALLEST_PIECE: u64 = 16 << 10;
@@ -102,6 +102,7 @@ impl<E: Entry> Table<E> {
         if !self.take(new) {
             return self.has_moved(shard);
         }
+        next.provide(new);
         for slot in shard.slots() {
             // Acquire: what the entry stands for is seen before it is passed
             // on. An entry never changes, so only free slots must be frozen.
@@ -152,16 +153,10 @@ impl<E: Entry> Table<E> {
             return false;
         };
         // Relaxed: whatever the order, memory is provided twice or not at all.
-        let moved = SHARDS as u32 - last.left.load(Ordering::Relaxed);
-        let Some(next) = new.shards.get(moved as usize) else { return false };
-        let ahead = (moved + SHARDS_AHEAD).min(SHARDS as u32 - 1);
-        let until = new.start(&new.shards[ahead as usize]);
-        let from = new.provided.load(Ordering::Relaxed).max(new.start(next) as u64) as usize;
-        let len = new.piece.min(new.map.len() - from);
-        if from >= until || next.len < SMALL || len as u64 > self.budget.left() {
+        let moved = SHARDS - last.left.load(Ordering::Relaxed) as usize;
+        let Some(shard) = new.shards.get((moved + SHARDS_AHEAD).min(SHARDS - 1)) else {
             return false;
-        }
-        new.provided.store((from + len) as u64, Ordering::Relaxed);
-        new.map.provide(from, len)
+        };
+        shard.bytes() <= self.budget.left() && new.provide(shard)
     }
 }

@@ -14,19 +14,23 @@ const PAGE_SLOTS: u64 = 512;
 pub(super) const SMALL: u64 = 4 * PAGE_SLOTS;
 
 /// Memory for all shards, some larger than others. It stays in place as long
-/// as the table. A piece that all of its shards have left is given back; the
-/// system is asked seldom, as all threads wait for it.
+/// as the table, and is provided and given back by the piece: the system is
+/// asked seldom, as all threads wait for it.
 pub(super) struct Generation {
     pub map: Arc<Mapping>,
     pub shards: Box<[Shard]>,
     /// Shards that have not been moved on.
     pub left: AtomicU32,
-    /// By piece, those of them that have a part in it.
-    users: Box<[AtomicU32]>,
+    pieces: Box<[Piece]>,
     /// Bytes of a piece.
-    pub piece: usize,
-    /// Bytes that were provided.
-    pub provided: AtomicU64,
+    piece: usize,
+}
+
+#[derive(Default)]
+struct Piece {
+    /// Shards that have a part in it and have not been moved on.
+    users: AtomicU32,
+    provided: AtomicBool,
 }
 
 /// One shard in one generation.
@@ -73,44 +77,55 @@ impl Generation {
         });
         let shards = shards.collect();
         let mut generation = Generation {
-            users: (0..map.len().div_ceil(piece)).map(|_| AtomicU32::new(0)).collect(),
+            pieces: (0..map.len().div_ceil(piece)).map(|_| Piece::default()).collect(),
             map,
             shards,
             left: AtomicU32::new(SHARDS as u32),
             piece,
-            provided: AtomicU64::new(0),
         };
         for shard in &generation.shards {
-            for piece in generation.pieces(shard) {
-                *generation.users[piece].get_mut() += 1;
+            for piece in generation.pieces_of(shard) {
+                *generation.pieces[piece].users.get_mut() += 1;
             }
         }
         Some(generation)
     }
 
-    /// Where a shard begins in the memory.
-    pub fn start(&self, shard: &Shard) -> usize {
-        shard.slots as usize - self.map.start() as usize
+    /// The pieces that a shard has a part in.
+    fn pieces_of(&self, shard: &Shard) -> Range<usize> {
+        let start = shard.slots as usize - self.map.start() as usize;
+        start / self.piece..(start + shard.bytes() as usize).div_ceil(self.piece)
     }
 
-    /// The pieces that a shard has a part in.
-    fn pieces(&self, shard: &Shard) -> Range<usize> {
-        let start = self.start(shard);
-        start / self.piece..(start + shard.bytes() as usize).div_ceil(self.piece)
+    fn bytes_of(&self, pieces: Range<usize>) -> Range<usize> {
+        pieces.start * self.piece..(pieces.end * self.piece).min(self.map.len())
+    }
+
+    /// Has the system provide the memory of a shard; false if it was there. A
+    /// page that is read before it is written is provided twice, and the second
+    /// time all threads have to wait.
+    pub fn provide(&self, shard: &Shard) -> bool {
+        let mut provided = false;
+        for number in self.pieces_of(shard) {
+            // Relaxed: a flag on its own.
+            if !self.pieces[number].provided.swap(true, Ordering::Relaxed) {
+                let bytes = self.bytes_of(number..number + 1);
+                provided |= self.map.provide(bytes.start, bytes.len());
+            }
+        }
+        provided
     }
 
     /// A shard is moved on: the bytes that no shard needs any more.
     pub fn leave(&self, shard: &Shard) -> Range<usize> {
-        // Relaxed: a number for people and guesses.
+        // Relaxed: for people, and for guesses.
         self.left.fetch_sub(1, Ordering::Relaxed);
         // AcqRel: all uses by those who left come before the end.
-        let last = |piece: &usize| self.users[*piece].fetch_sub(1, Ordering::AcqRel) == 1;
+        let last = |piece: &usize| self.pieces[*piece].users.fetch_sub(1, Ordering::AcqRel) == 1;
         // All but the first and the last are its own.
-        let free: Vec<usize> = self.pieces(shard).filter(last).collect();
+        let free: Vec<usize> = self.pieces_of(shard).filter(last).collect();
         match (free.first(), free.last()) {
-            (Some(first), Some(last)) => {
-                first * self.piece..((last + 1) * self.piece).min(self.map.len())
-            }
+            (Some(first), Some(last)) => self.bytes_of(*first..last + 1),
             _ => 0..0,
         }
     }
