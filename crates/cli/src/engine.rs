@@ -5,7 +5,7 @@ use check::Maker;
 use ir::model::Model;
 use ir::program::Program;
 use ir::reduce;
-use ir::rules::symmetry::{Canon, Symmetric};
+use ir::rules::Stored;
 use jit::{Compiling, Tiered};
 use std::sync::atomic::AtomicBool;
 
@@ -26,22 +26,8 @@ pub fn expand_reached(reduced: &Program, reached: &mut Vec<bool>) {
 
 /// Calls `run` with what makes the model.
 pub fn with_model<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker) -> T) -> T {
-    if let Program::Rules(rules) = program
-        && Canon::new(rules).is_some()
-    {
-        return by_engine(program, engine, |make| {
-            run(&|| -> Box<dyn Model + '_> {
-                let canon = Canon::new(rules).expect("there was one before");
-                Box::new(Symmetric::new(make(), canon))
-            })
-        });
-    }
-    by_engine(program, engine, run)
-}
-
-fn by_engine<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker) -> T) -> T {
     if engine == Engine::Interpret {
-        return run(&|| program.interpreter());
+        return run(&|| interpreter(program));
     }
     match program {
         Program::Processes { system, layout } => tiered(
@@ -55,9 +41,17 @@ fn by_engine<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker) -> T
             &Compiling::default(),
             program,
             |cancelled| jit::rules::compile(rules, cancelled),
-            |code| Box::new(jit::rules::Native::new(code, rules)),
+            |code| jit::rules::Native::stored(code, rules),
             run,
         ),
+    }
+}
+
+/// The interpreter, with states as they are stored.
+fn interpreter(program: &Program) -> Box<dyn Model + '_> {
+    match program {
+        Program::Processes { .. } => program.interpreter(),
+        Program::Rules(rules) => Stored::of(program.interpreter(), rules),
     }
 }
 
@@ -72,7 +66,7 @@ fn tiered<'s, C: Send + Sync, T>(
     std::thread::scope(|scope| {
         scope.spawn(|| compiling.run(compile));
         let make = move || -> Box<dyn Model + 's> {
-            Box::new(Tiered::new(compiling, program.interpreter(), Box::new(start)))
+            Box::new(Tiered::new(compiling, interpreter(program), Box::new(start)))
         };
         let done = run(&make);
         compiling.cancel();

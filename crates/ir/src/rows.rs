@@ -62,6 +62,24 @@ impl Rows {
         self.count += 1;
     }
 
+    /// Adds up to `n` rows of this length, one at least, until it is full. What
+    /// is to be written goes on behind the state.
+    #[inline(always)]
+    pub fn push_many(&mut self, len: usize, n: usize, mut write: impl FnMut(&mut [u8])) {
+        self.reserve(len);
+        let (head, stride) = (self.head(len), stride(len));
+        for _ in 0..n {
+            let row = &mut self.bytes[self.used..self.used + HEAD + len + SLACK];
+            row[..HEAD].copy_from_slice(&head);
+            write(&mut row[HEAD..]);
+            self.used += stride;
+            self.count += 1;
+            if self.is_full() {
+                return;
+            }
+        }
+    }
+
     /// Makes sure that a state of this length fits behind any row of this
     /// length that begins before the rows are full.
     #[inline(always)]

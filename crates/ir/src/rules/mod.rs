@@ -15,6 +15,8 @@ mod canon;
 pub mod code;
 mod interpreter;
 mod machine;
+mod packing;
+mod stored;
 pub mod symmetry;
 mod text;
 mod values;
@@ -23,6 +25,8 @@ pub use canon::{Multiset, multisets, sort_multisets};
 pub use code::{Address, Code, Instr, Reg, Width};
 pub use interpreter::{Interpreter, deadlock};
 pub use machine::{End, FRAMES, MAX_FRAME, Machine, frame_step};
+pub use packing::{Packing, Piece};
+pub use stored::Stored;
 pub use values::{Walk, statement, variables};
 
 use crate::fault::FaultKind;

@@ -19,9 +19,9 @@
 
 mod cells;
 mod colours;
-mod model;
+mod straighten;
 
-pub use model::{Symmetric, straighten};
+pub use straighten::straighten;
 
 use super::{Multiset, Rules, Symmetry, multisets, sort_multisets};
 use cells::Cells;

@@ -2,12 +2,14 @@
 //!
 //! A rule runs on a copy of the state at `Context::row`, where the next
 //! successor is made: in the sink's rows, where it stays, or in a buffer, from
-//! where the sink is told. When it has fired the next copy is made.
+//! where it is packed into the rows, or the sink is told. When it has fired the
+//! next copy is made.
 //!
 //! Invariant: while native code runs, nobody holds a reference to the context;
 //! each callback makes one of the pointer for as long as it runs.
 
 use super::Code;
+use super::packer::Packer;
 use ir::model::{Flow, Sink, Step};
 use ir::rows::{self, HEAD};
 use ir::rules::{FRAMES, Multiset, Rules, multisets, sort_multisets};
@@ -54,6 +56,9 @@ pub struct Context {
     pub ticks: u64,
     source: *const u8,
     size: usize,
+    packer: Option<Packer>,
+    /// Of a state as the sink gets it, and of its row.
+    stored_size: usize,
     stride: usize,
     /// Rows, and how many bytes of them are used; a buffer if there are none.
     space: Option<Space>,
@@ -69,6 +74,8 @@ pub struct Context {
     sink: Option<*mut (dyn Sink + 'static)>,
     pub panic: Option<Box<dyn Any + Send>>,
     buffer: Vec<u8>,
+    /// The state itself, if it was packed.
+    unpacked: Vec<u8>,
     _frames: Vec<u8>,
     _covered: Vec<u8>,
 }
@@ -81,8 +88,9 @@ struct Space {
 }
 
 impl Context {
-    pub fn new(rules: &Rules, code: &Code) -> Context {
+    pub fn new(rules: &Rules, code: &Code, packer: Option<Packer>) -> Context {
         let size = rules.size as usize;
+        let stored_size = packer.as_ref().map_or(size, |packer| packer.packing.packed_size);
         let mut frames = vec![0; FRAMES + SLACK];
         let mut covered = vec![0; rules.covers.len()];
         Context {
@@ -93,7 +101,9 @@ impl Context {
             ticks: 0,
             source: std::ptr::null(),
             size,
-            stride: rows::stride(size),
+            packer,
+            stored_size,
+            stride: rows::stride(stored_size),
             space: None,
             n_rows: 0,
             seen: 0,
@@ -105,6 +115,7 @@ impl Context {
             sink: None,
             panic: None,
             buffer: vec![0; size + SLACK],
+            unpacked: vec![0; size + SLACK],
             _frames: frames,
             _covered: covered,
         }
@@ -121,8 +132,14 @@ impl Context {
     /// # Safety
     /// `state` and `sink` must live until `leave` is called.
     pub unsafe fn enter(&mut self, state: &[u8], sink: &mut (dyn Sink + '_)) {
-        assert_eq!(state.len(), self.size, "a state of another model");
-        self.source = state.as_ptr();
+        assert_eq!(state.len(), self.stored_size, "a state of another model");
+        self.source = match &self.packer {
+            None => state.as_ptr(),
+            Some(packer) => {
+                packer.unpack(state, &mut self.unpacked);
+                self.unpacked.as_ptr()
+            }
+        };
         (self.n_rows, self.seen, self.enabled, self.changed) = (0, 0, false, false);
         // SAFETY: only the lifetime changes; the caller sees to it.
         let sink =
@@ -134,7 +151,7 @@ impl Context {
 
     /// Finds out where successors go.
     fn make_space(&mut self) {
-        let size = self.size;
+        let size = self.stored_size;
         // SAFETY: the sink lives until `leave`, and nobody else uses it now.
         let rows = self.sink.and_then(|sink| unsafe { (*sink).rows() });
         self.space = rows.map(|rows| {
@@ -149,8 +166,8 @@ impl Context {
     fn next_row(&mut self) {
         self.row = match &self.space {
             // SAFETY: `reserve` has made room for a row that begins here.
-            Some(space) => unsafe { space.start.add(space.used + HEAD) },
-            None => self.buffer.as_mut_ptr(),
+            Some(space) if self.packer.is_none() => unsafe { space.start.add(space.used + HEAD) },
+            _ => self.buffer.as_mut_ptr(),
         };
         self.restore();
     }
@@ -182,9 +199,14 @@ impl Context {
         self.reached[rule] = true;
         self.seen += 1;
         let Some(space) = &mut self.space else { return self.tell(rule, instance) };
-        // SAFETY: the head's place is in front of the row.
+        // SAFETY: `reserve` has made room for a head, a state and `SLACK` here.
         unsafe {
-            std::ptr::copy_nonoverlapping(space.head.as_ptr(), self.row.sub(HEAD), HEAD);
+            let row = space.start.add(space.used);
+            std::ptr::copy_nonoverlapping(space.head.as_ptr(), row, HEAD);
+            if let Some(packer) = &self.packer {
+                let to = std::slice::from_raw_parts_mut(row.add(HEAD), self.stored_size + SLACK);
+                packer.pack(&self.buffer, to);
+            }
         }
         space.used += self.stride;
         self.n_rows += 1;
@@ -210,8 +232,16 @@ impl Context {
     fn tell(&mut self, rule: usize, instance: u32) -> Status {
         let Some(sink) = self.sink else { return STOP };
         let first = self.first[rule];
-        // SAFETY: the row has the size of a state.
-        let state = unsafe { std::slice::from_raw_parts(self.row, self.size) };
+        let mut packed = Vec::new();
+        let state = match &self.packer {
+            // SAFETY: the row has the size of a state.
+            None => unsafe { std::slice::from_raw_parts(self.row, self.size) },
+            Some(packer) => {
+                packed.resize(self.stored_size + SLACK, 0);
+                packer.pack(&self.buffer, &mut packed);
+                &packed[..self.stored_size]
+            }
+        };
         let steps = [Step::of((first + instance) as usize)];
         // SAFETY: as in `make_space`.
         let told = catch_unwind(AssertUnwindSafe(|| unsafe { (*sink).successor(state, &steps) }));

@@ -7,6 +7,7 @@
 mod context;
 mod emit;
 mod native;
+mod packer;
 
 pub use native::Native;
 
@@ -14,12 +15,15 @@ use crate::code::Error;
 use context::{PropertyFn, RuleFn};
 use cranelift_codegen::Context as Codegen;
 use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
+use cranelift_codegen::ir::Signature;
+use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
 use emit::Piece;
-use ir::rules::Rules;
+use ir::rules::symmetry::Canon;
+use ir::rules::{Packing, Rules};
+use packer::{Direction, MoveFn, Packer};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Functions begin at multiples of this.
@@ -35,6 +39,8 @@ pub struct Code {
     /// covers (those that are statements have none).
     properties: Vec<Option<PropertyFn>>,
     pieces: Numbers,
+    /// For states that stores get from native code, without symmetry.
+    packer: Option<Packer>,
     module: Option<JITModule>,
 }
 
@@ -76,7 +82,12 @@ pub fn compile(rules: &Rules, cancelled: &AtomicBool) -> Result<Code, Error> {
         return Err(Error::Machine("properties return two values in registers".into()));
     }
     let isa = crate::code::host_isa()?;
-    let (bytes, starts) = all_pieces(rules, &isa, cancelled)?;
+    let packing = Packing::new(rules).filter(|_| Canon::new(rules).is_none());
+    let mut maker = Maker::new(&*isa);
+    let starts = all_pieces(rules, &mut maker, cancelled)?;
+    let moves = packing.as_ref().filter(|packing| packer::worthwhile(packing));
+    let moves = moves.map(|packing| maker.make_packer(packing)).transpose()?;
+    let bytes = maker.bytes;
     let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
     let signature = emit::rule_signature(module.isa().default_call_conv());
     let id = module.declare_anonymous_function(&signature)?;
@@ -92,26 +103,29 @@ pub fn compile(rules: &Rules, cancelled: &AtomicBool) -> Result<Code, Error> {
         let rule_fns = for_rules.iter().filter_map(at).map(rule).collect();
         (rule_fns, others.iter().map(|offset| at(offset).map(property)).collect())
     };
+    // SAFETY: as above.
+    let move_fn = |offset: usize| unsafe {
+        std::mem::transmute::<*const u8, MoveFn>(start.wrapping_add(offset))
+    };
+    let (pack, unpack) = moves.map(|(pack, unpack)| (move_fn(pack), move_fn(unpack))).unzip();
+    let packer = packing.map(|packing| Packer::new(packing, pack, unpack));
     let pieces = Numbers::of(rules);
-    Ok(Code { rules: rule_fns, properties, pieces, module: Some(module) })
+    Ok(Code { rules: rule_fns, properties, pieces, packer, module: Some(module) })
 }
 
-/// The code of all functions and where each begins: rules, then what they call.
-type Pieces = (Vec<u8>, Vec<Option<usize>>);
-
+/// Makes functions for rules, then for what they call; returns where each begins.
 fn all_pieces(
     rules: &Rules,
-    isa: &OwnedTargetIsa,
+    maker: &mut Maker,
     cancelled: &AtomicBool,
-) -> Result<Pieces, Error> {
+) -> Result<Vec<Option<usize>>, Error> {
     let mut list: Vec<Option<Piece>> = Vec::new();
     list.extend(rules.rules.iter().enumerate().map(|(i, rule)| Some(Piece::Rule(i, rule))));
     list.extend(rules.routines.iter().map(|r| Some(Piece::Routine(&r.code))));
     let conditions = rules.assumptions.iter().chain(&rules.invariants);
     list.extend(conditions.map(|p| Some(Piece::Routine(&p.code))));
     list.extend(rules.covers.iter().map(|c| c.code.as_ref().map(Piece::Routine)));
-    let (mut bytes, mut starts) = (Vec::new(), Vec::new());
-    let (mut context, mut builder) = (Codegen::new(), FunctionBuilderContext::new());
+    let mut starts = Vec::new();
     for piece in list {
         // Relaxed: a flag on its own.
         if cancelled.load(Ordering::Relaxed) {
@@ -124,27 +138,50 @@ fn all_pieces(
         if piece.code().n_regs > MAX_REGISTERS {
             return Err(Error::Machine("a rule is too large".into()));
         }
-        starts.push(Some(bytes.len()));
-        make(rules, &piece, &**isa, &mut context, &mut builder, &mut bytes)?;
+        let signature = piece.signature(maker.isa.default_call_conv());
+        starts.push(Some(maker.make(signature, |builder| emit::emit(builder, rules, &piece))?));
     }
-    Ok((bytes, starts))
+    Ok(starts)
 }
 
-fn make(
-    rules: &Rules,
-    piece: &Piece,
-    isa: &dyn TargetIsa,
-    context: &mut Codegen,
-    builder: &mut FunctionBuilderContext,
-    bytes: &mut Vec<u8>,
-) -> Result<(), Error> {
-    context.clear();
-    context.func.signature = piece.signature(isa.default_call_conv());
-    emit::emit(FunctionBuilder::new(&mut context.func, builder), rules, piece);
-    let compiled = context.compile(isa, &mut ControlPlane::default());
-    let compiled = compiled.map_err(|error| ModuleError::Compilation(error.inner))?;
-    assert!(compiled.buffer.relocs().is_empty(), "code refers to nothing outside");
-    bytes.extend(compiled.code_buffer());
-    bytes.resize(bytes.len().next_multiple_of(ALIGNMENT), 0);
-    Ok(())
+/// Makes functions, one behind the other.
+struct Maker<'i> {
+    isa: &'i dyn TargetIsa,
+    context: Codegen,
+    builder: FunctionBuilderContext,
+    bytes: Vec<u8>,
+}
+
+impl<'i> Maker<'i> {
+    fn new(isa: &'i dyn TargetIsa) -> Maker<'i> {
+        let (context, builder) = (Codegen::new(), FunctionBuilderContext::new());
+        Maker { isa, context, builder, bytes: Vec::new() }
+    }
+
+    /// Makes a function; returns where it begins.
+    fn make(
+        &mut self,
+        signature: Signature,
+        emit: impl FnOnce(FunctionBuilder),
+    ) -> Result<usize, Error> {
+        let start = self.bytes.len();
+        self.context.clear();
+        self.context.func.signature = signature;
+        emit(FunctionBuilder::new(&mut self.context.func, &mut self.builder));
+        let compiled = self.context.compile(self.isa, &mut ControlPlane::default());
+        let compiled = compiled.map_err(|error| ModuleError::Compilation(error.inner))?;
+        assert!(compiled.buffer.relocs().is_empty(), "code refers to nothing outside");
+        self.bytes.extend(compiled.code_buffer());
+        self.bytes.resize(self.bytes.len().next_multiple_of(ALIGNMENT), 0);
+        Ok(start)
+    }
+
+    /// Makes the functions that pack and unpack.
+    fn make_packer(&mut self, packing: &Packing) -> Result<(usize, usize), Error> {
+        let mut make = |direction| {
+            let signature = packer::signature(self.isa.default_call_conv());
+            self.make(signature, |builder| packer::emit(builder, packing, direction))
+        };
+        Ok((make(Direction::Pack)?, make(Direction::Unpack)?))
+    }
 }

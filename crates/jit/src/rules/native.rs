@@ -2,13 +2,15 @@
 //! interpreter where that gives up.
 
 use super::context::{Context, DONE, STOP};
+use super::packer::Packer;
 use super::{Code, PropertyFn};
 use crate::native::Counts;
 use crate::resume::Resume;
 use ir::fault::FaultKind;
 use ir::model::{Flow, Model, Sink};
 use ir::rules::code::MAX_TICKS;
-use ir::rules::{Instr, Interpreter, Rules, deadlock};
+use ir::rules::symmetry::Canon;
+use ir::rules::{Instr, Interpreter, Rules, Stored, deadlock};
 use std::marker::PhantomData;
 
 /// After a rule with so many instances limits are looked at.
@@ -18,7 +20,7 @@ const MANY_INSTANCES: u64 = 1 << 12;
 pub struct Native<'r> {
     code: &'r Code,
     rules: &'r Rules,
-    interpreter: Interpreter<'r>,
+    interpreter: Box<dyn Model + 'r>,
     /// A pointer, as native code holds another one while it runs. Owned.
     context: *mut Context,
     /// By rule, whether it has so many instances that limits are looked at.
@@ -39,12 +41,30 @@ unsafe impl Send for Native<'_> {}
 impl<'r> Native<'r> {
     /// `rules` must be those that `code` was made from.
     pub fn new(code: &'r Code, rules: &'r Rules) -> Native<'r> {
+        Native::with(code, rules, Box::new(Interpreter::new(rules)), None)
+    }
+
+    /// A model with the states of `Stored`.
+    pub fn stored(code: &'r Code, rules: &'r Rules) -> Box<dyn Model + 'r> {
+        if Canon::new(rules).is_some() {
+            return Stored::of(Box::new(Native::new(code, rules)), rules);
+        }
+        let interpreter = Stored::of(Box::new(Interpreter::new(rules)), rules);
+        Box::new(Native::with(code, rules, interpreter, code.packer.clone()))
+    }
+
+    fn with(
+        code: &'r Code,
+        rules: &'r Rules,
+        interpreter: Box<dyn Model + 'r>,
+        packer: Option<Packer>,
+    ) -> Native<'r> {
         assert_eq!(code.rules.len(), rules.rules.len(), "code of other rules");
         Native {
             code,
             rules,
-            interpreter: Interpreter::new(rules),
-            context: Box::into_raw(Box::new(Context::new(rules, code))),
+            interpreter,
+            context: Box::into_raw(Box::new(Context::new(rules, code, packer))),
             many: rules.rules.iter().map(|r| r.n_instances() > MANY_INSTANCES).collect(),
             counts: Counts::default(),
             restores: properties_call(rules),

@@ -8,7 +8,7 @@ use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink, Step};
 use ir::rows::Rows;
 use ir::rules::Rules;
-use ir::rules::symmetry::{Canon, Symmetric};
+use ir::rules::Stored;
 use ir::system::System;
 use jit::{Counts, Native};
 use lang::promela::preprocess::FileLoader;
@@ -143,17 +143,16 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
     Ok(native.counts())
 }
 
-/// The same for rules, also with symmetry.
+/// The same for rules, also for their states as they are stored.
 pub fn compare_rules(rules: &Rules, max_states: usize) -> Result<Counts, String> {
     let code = jit::rules::compile(rules, &AtomicBool::new(false)).map_err(|e| e.to_string())?;
     let mut native = jit::rules::Native::new(&code, rules);
     agree(&mut ir::rules::Interpreter::new(rules), &mut native, max_states)?;
     let counts = native.counts();
-    if let (Some(a), Some(b)) = (Canon::new(rules), Canon::new(rules)) {
-        let mut oracle = Symmetric::new(Box::new(ir::rules::Interpreter::new(rules)), a);
-        let difference = agree(&mut oracle, &mut Symmetric::new(Box::new(native), b), max_states);
-        difference.map_err(|difference| format!("with symmetry: {difference}"))?;
-    }
+    let mut oracle = Stored::of(Box::new(ir::rules::Interpreter::new(rules)), rules);
+    let difference =
+        agree(&mut *oracle, &mut *jit::rules::Native::stored(&code, rules), max_states);
+    difference.map_err(|difference| format!("as stored: {difference}"))?;
     Ok(counts)
 }
 

@@ -1,0 +1,174 @@
+//! A model whose states are as stores want them: canonical, and packed.
+
+use super::packing::Packing;
+use super::symmetry::Canon;
+use crate::fault::{Fault, FaultKind};
+use crate::model::{Flow, Model, Sink, Step};
+use crate::rows::{HEAD, Rows, SLACK, stride};
+use crate::rules::Rules;
+
+/// Bytes of successors that are passed on at once.
+const BATCH: usize = 1 << 16;
+
+/// Hands out stored states for those of another model.
+pub struct Stored<'r> {
+    inner: Box<dyn Model + 'r>,
+    form: Form,
+    size: usize,
+    /// The state that is expanded, and room behind it.
+    state: Vec<u8>,
+    rows: Rows,
+}
+
+/// What becomes of a state before it is stored.
+struct Form {
+    canon: Option<Canon>,
+    packing: Option<Packing>,
+    /// A state on the way, and room behind it.
+    work: Vec<u8>,
+    size: usize,
+}
+
+impl<'r> Stored<'r> {
+    /// The model itself if nothing is to be done.
+    pub fn of(inner: Box<dyn Model + 'r>, rules: &Rules) -> Box<dyn Model + 'r> {
+        let (canon, packing) = (Canon::new(rules), Packing::new(rules));
+        if canon.is_none() && packing.is_none() {
+            return inner;
+        }
+        let size = rules.size as usize;
+        let (state, work) = (vec![0; size + SLACK], vec![0; size + SLACK]);
+        let form = Form { canon, packing, work, size };
+        Box::new(Stored { inner, form, size, state, rows: Rows::new(BATCH) })
+    }
+}
+
+impl Form {
+    fn stored_size(&self) -> usize {
+        self.packing.as_ref().map_or(self.size, |packing| packing.packed_size)
+    }
+
+    /// Writes the form in which a state is stored. Both slices go on behind it.
+    #[inline(always)]
+    fn write(&mut self, state: &[u8], to: &mut [u8]) {
+        let mut from = state;
+        if let Some(canon) = &mut self.canon {
+            self.work[..self.size].copy_from_slice(&state[..self.size]);
+            canon.canonicalise(&mut self.work[..self.size]);
+            from = &self.work;
+        }
+        match &self.packing {
+            Some(packing) => packing.pack(from, to),
+            None => to[..self.size].copy_from_slice(&from[..self.size]),
+        }
+    }
+}
+
+/// Stands between the other model and the sink.
+struct Between<'a> {
+    form: &'a mut Form,
+    rows: &'a mut Rows,
+    sink: &'a mut dyn Sink,
+    /// The sink takes rows.
+    in_rows: bool,
+}
+
+impl Between<'_> {
+    /// Passes on what was written to the rows.
+    fn pass_on(&mut self) -> Flow {
+        let Between { form, rows: from, sink, .. } = self;
+        let (mut at, used) = (0, from.used());
+        let stride = stride(form.size);
+        let stored_size = form.stored_size();
+        let mut flow = Flow::Continue;
+        while at < used && flow == Flow::Continue {
+            let Some(rows) = sink.rows() else {
+                flow = tell(form, *sink, &from.bytes()[at + HEAD..], &[]);
+                at += stride;
+                continue;
+            };
+            let n_left = (used - at) / stride;
+            rows.push_many(stored_size, n_left, |to| {
+                form.write(&from.bytes()[at + HEAD..], to);
+                at += stride;
+            });
+            if rows.is_full() {
+                flow = sink.make_room();
+            }
+        }
+        self.rows.clear();
+        flow
+    }
+}
+
+/// Tells the sink of a successor. The slice goes on behind the state.
+fn tell(form: &mut Form, sink: &mut dyn Sink, state: &[u8], steps: &[Step]) -> Flow {
+    let size = form.stored_size();
+    let mut stored = vec![0; size + SLACK];
+    form.write(state, &mut stored);
+    sink.successor(&stored[..size], steps)
+}
+
+impl Sink for Between<'_> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        if self.pass_on() == Flow::Stop {
+            return Flow::Stop;
+        }
+        let mut padded = state.to_vec();
+        padded.resize(state.len() + SLACK, 0);
+        tell(self.form, self.sink, &padded, steps)
+    }
+
+    fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
+        if self.pass_on() == Flow::Stop {
+            return Flow::Stop;
+        }
+        self.sink.fault(fault, steps)
+    }
+
+    fn rows(&mut self) -> Option<&mut Rows> {
+        self.in_rows.then_some(&mut *self.rows)
+    }
+
+    fn make_room(&mut self) -> Flow {
+        self.pass_on()
+    }
+
+    fn wants(&self, kind: FaultKind) -> bool {
+        self.sink.wants(kind)
+    }
+
+    fn tick(&mut self, bytes: u64) -> Flow {
+        self.sink.tick(bytes)
+    }
+}
+
+impl Model for Stored<'_> {
+    fn initial(&mut self, sink: &mut dyn Sink) -> Flow {
+        let Stored { inner, form, rows, .. } = self;
+        inner.initial(&mut Between { form, rows, sink, in_rows: false })
+    }
+
+    fn expand(&mut self, stored: &[u8], sink: &mut dyn Sink) -> Flow {
+        let Stored { inner, form, size, state, rows } = self;
+        let in_rows = sink.rows().is_some();
+        let mut between = Between { form, rows, sink, in_rows };
+        let state = match &between.form.packing {
+            None => stored,
+            Some(packing) => {
+                assert_eq!(stored.len(), packing.packed_size, "a state of another model");
+                packing.unpack(stored, state);
+                &state[..*size]
+            }
+        };
+        let flow = inner.expand(state, &mut between);
+        match between.pass_on() {
+            Flow::Stop => Flow::Stop,
+            Flow::Continue => flow,
+        }
+    }
+
+    fn reached(&mut self) -> &[bool] {
+        self.inner.reached()
+    }
+}
