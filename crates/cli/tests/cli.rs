@@ -26,6 +26,39 @@ fn temp_model(name: &str, text: &str) -> String {
 }
 
 #[test]
+fn statements_of_inlines_are_shown_as_they_are_written() {
+    let text = "byte x; chan c = [1] of { byte }
+        #define CHECK(v, most) assert(v < most)
+        inline bump(a, by) { a < by; a = a + by; c!a }
+        active proctype P() { bump(x, 2); CHECK(x, 1) }";
+    let (result, _) = json(&["check", &temp_model("inlines.pml", text), "--json"]);
+    let steps = result["violation"]["trace"]["steps"].as_array().expect("a trace");
+    let shown: Vec<&str> = steps.iter().filter_map(|s| s["statement"].as_str()).collect();
+    assert_eq!(shown, ["a < by", "a = a + by", "c!a", "CHECK(x, 1)"]);
+}
+
+/// Spin finds nothing unreached in the first process; it waits for the other to go.
+#[test]
+fn a_process_that_waits_at_its_end_has_reached_it() {
+    let text = "byte x; active proctype Older() { x = 1 }
+        active proctype Younger() { end: x == 5 }";
+    let (result, _) = json(&["check", &temp_model("older.pml", text), "--json"]);
+    let unreached = result["unreached"].as_array().expect("a list");
+    let of = |name: &str| unreached.iter().filter(|u| u["process"] == name).count();
+    assert_eq!((of("Older"), of("Younger")), (0, 2), "{result}");
+}
+
+/// Spin's 20 states and 27 transitions.
+#[test]
+fn a_process_may_look_at_another_of_its_own_type() {
+    let text = "active [2] proctype P() { byte loc; loc++; loc = P[1-_pid]:loc + 1 }";
+    let (result, code) =
+        json(&["check", &temp_model("own.pml", text), "--reduce", "none", "--json"]);
+    let counts = (result["states"].as_u64(), result["transitions"].as_u64());
+    assert_eq!((code, counts), (0, (Some(20), Some(27))), "{result}");
+}
+
+#[test]
 fn json_has_every_documented_field() {
     let documented = std::fs::read_to_string(common::root().join("docs/json.md")).expect("docs");
     let (result, code) = json(&["check", "models/promela/hyman.pml", "--json", "--seed", "5"]);

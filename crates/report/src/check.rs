@@ -5,7 +5,7 @@ use ::check::{Outcome, Stop, Verdict};
 use ir::program::Program;
 use ir::rules::Rules;
 use ir::source::Position;
-use ir::system::{Op, System};
+use ir::system::{Action, ActionIdx, Op, System};
 use ir::trace::Trace;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -207,12 +207,13 @@ fn unreached_rules(rules: &Rules, reached: &[bool]) -> Vec<Unreached> {
 /// Statements none of whose actions ran. A statement can have several actions:
 /// one where it stands and one for each selection it begins a branch of.
 fn unreached_statements(system: &System, reached: &[bool]) -> Vec<Unreached> {
+    let ran = |i: usize| reached.get(i).copied().unwrap_or(false);
     let mut statements: BTreeMap<(u32, u32), (bool, usize)> = BTreeMap::new();
     for (i, action) in system.actions.iter().enumerate() {
-        let jump = action.ops[0] == Op::Skip && action.text != "-end-" && is_jump(&action.text);
+        let jump = action.ops[0] == Op::Skip && is_jump(&action.text);
         if !jump {
             let entry = statements.entry((action.proc.0, action.trail_id)).or_insert((false, i));
-            entry.0 |= reached.get(i).copied().unwrap_or(false);
+            entry.0 |= ran(i) || action.text == END && arrives_at(system, i, &ran);
         }
     }
     let mut out: Vec<Unreached> = statements
@@ -232,6 +233,21 @@ fn unreached_statements(system: &System, reached: &[bool]) -> Vec<Unreached> {
         key(a).cmp(&key(b))
     });
     out
+}
+
+/// Text of the action by which a process goes.
+const END: &str = "-end-";
+
+/// Whether some process came to where an action is. A process that has come to
+/// its end has reached it, though it may have to wait for younger ones to go.
+fn arrives_at(system: &System, action: usize, ran: &impl Fn(usize) -> bool) -> bool {
+    let proc = system.actions[action].proc;
+    let here = |i: &ActionIdx| i.0 as usize == action;
+    let at = system.proc(proc).locations.iter().position(|l| l.actions.iter().any(here));
+    let leads_there = |other: &Action| {
+        other.proc == proc && other.target.is_some_and(|target| Some(target.0 as usize) == at)
+    };
+    system.actions.iter().enumerate().any(|(i, other)| leads_there(other) && ran(i))
 }
 
 fn is_jump(text: &str) -> bool {

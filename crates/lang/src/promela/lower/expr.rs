@@ -123,7 +123,10 @@ impl Lowerer<'_> {
     fn remote_place(&mut self, idx: ProcIdx, proc: &Name, var: &VarRef) -> Option<Place> {
         let part = &var.parts[0];
         let find = |cells: &[Cell], name: &str| cells.iter().find(|c| c.name == name).cloned();
-        let frame = &self.system.procs[idx.idx()].frame;
+        let frame = match self.process {
+            Some(process) if process == idx => &self.locals,
+            _ => &self.system.procs[idx.idx()].frame,
+        };
         let element = format!("{}[0]", part.name);
         let array_len = || {
             let prefix = format!("{}[", part.name);
@@ -132,11 +135,15 @@ impl Lowerer<'_> {
         let (cell, bound) = match (&part.index, var.parts.len()) {
             (None, 1) => (find(&frame.cells, &part.name), None),
             (Some(_), 1) => (find(&frame.cells, &element), Some(array_len())),
-            _ => (None, None),
+            _ => {
+                let message = "a field of another process's record cannot be read";
+                self.error(Diagnostic::error(var.span, message));
+                return None;
+            }
         };
         let Some(cell) = cell else {
             let message = format!("process type '{proc}' has no variable '{}'", part.name);
-            let help = "the process type must be declared before this place";
+            let help = "it must be declared before this place";
             self.error(Diagnostic::error(var.span, message).help(help));
             return None;
         };

@@ -26,6 +26,8 @@ pub(super) struct Lowerer<'d> {
     scopes: Scopes,
     /// The frame of the process type at hand.
     locals: Frame,
+    /// The process type that is being lowered, to which the locals belong.
+    process: Option<ProcIdx>,
     /// Its claims on channels.
     claims: Vec<Claim>,
     proc_names: HashMap<Name, ProcIdx>,
@@ -57,6 +59,7 @@ pub fn lower(
         globals: HashMap::new(),
         scopes: Scopes::default(),
         locals: Frame::default(),
+        process: None,
         claims: Vec::new(),
         proc_names: HashMap::new(),
         counter: Counter::default(),

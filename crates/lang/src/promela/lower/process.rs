@@ -36,11 +36,13 @@ impl Lowerer<'_> {
         body: &ast::Body,
     ) {
         self.locals = Frame::default();
+        self.process = Some(idx);
         self.scopes.open();
         let params = self.params(head.params);
         let provided = head.provided.and_then(|clause| self.expr(clause));
         let body = self.body(body);
         self.scopes.close();
+        self.process = None;
         let proc = &mut self.system.procs[idx.idx()];
         proc.name = name.to_string();
         proc.span = span;

@@ -145,6 +145,8 @@ impl Parser<'_> {
     }
 }
 
+/// The body with arguments in the place of parameters: also where they are
+/// written, as a statement must not begin here and end at the call.
 fn substitute(inline: &Inline, args: &[Vec<Token>]) -> Vec<Token> {
     let mut out = Vec::with_capacity(inline.body.len());
     for token in &inline.body {
@@ -155,7 +157,9 @@ fn substitute(inline: &Inline, args: &[Vec<Token>]) -> Vec<Token> {
         match param {
             Some(i) => {
                 let first = out.len();
-                out.extend(args[i].iter().cloned().map(|t| Token { after_newline: false, ..t }));
+                let span = token.span;
+                let here = |t: &Token| Token { kind: t.kind.clone(), span, after_newline: false };
+                out.extend(args[i].iter().map(here));
                 if let Some(t) = out.get_mut(first) {
                     t.after_newline = token.after_newline;
                 }

@@ -6,8 +6,8 @@
 //! is blocked is frozen for good. So every expansion ends, and where the C
 //! standard leaves a choice we choose as gcc does.
 //!
-//! All lexemes of an expansion have the place of the macro's name in the
-//! file's text and count as one line.
+//! All lexemes of an expansion have the place of the macro call in the file's
+//! text and count as one line.
 
 use super::Preprocessor;
 use super::macros::{Macro, Part, PartKind, paste, quote};
@@ -156,19 +156,20 @@ impl Preprocessor<'_> {
         let Some(name) = lexeme.name().filter(|_| !lexeme.frozen) else { return false };
         let Some(definition) = self.macros.get(name).cloned() else { return false };
         let mut arguments = Arguments { lists: vec![], expanded: vec![], rest_omitted: false };
+        let mut place = lexeme.span;
         if let Some(parameters) = &definition.parameters {
             if !self.take_open_parenthesis() {
                 return false;
             }
-            let Some(lists) = self.collect_arguments(lexeme, &definition, parameters.len()) else {
-                return false;
-            };
+            let arguments_read = self.collect_arguments(lexeme, &definition, parameters.len());
+            let Some((lists, end)) = arguments_read else { return false };
+            place = place.to(end);
             match self.match_arguments(lexeme, &definition, parameters.len(), lists) {
                 Some(matched) => arguments = matched,
                 None => return false,
             }
         }
-        let lexemes = self.substitute(lexeme.span, &definition, &mut arguments);
+        let lexemes = self.substitute(place, &definition, &mut arguments);
         let expansion = &mut self.expansion;
         expansion.gap = expansion.gap.max(lexeme.gap);
         expansion.blocked.insert(definition.name.clone());
@@ -201,13 +202,13 @@ impl Preprocessor<'_> {
         }
     }
 
-    /// Reads the arguments of a call up to its `)`.
+    /// Reads the arguments of a call up to its `)`, and where that is.
     fn collect_arguments(
         &mut self,
         call: &Lexeme,
         definition: &Macro,
         n_parameters: usize,
-    ) -> Option<Vec<Vec<Lexeme>>> {
+    ) -> Option<(Vec<Vec<Lexeme>>, Span)> {
         let mut lists = vec![Vec::new()];
         let mut open = 0;
         let mut broke_line = false;
@@ -224,7 +225,7 @@ impl Preprocessor<'_> {
             match lexeme.kind {
                 LexemeKind::Punct(")") if open == 0 => {
                     self.expansion.call_broke_line |= broke_line && self.reads_files();
-                    return Some(lists);
+                    return Some((lists, lexeme.span));
                 }
                 LexemeKind::Punct(",")
                     if open == 0 && !(definition.variadic && lists.len() == n_parameters) =>
