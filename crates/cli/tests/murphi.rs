@@ -310,6 +310,22 @@ fn numbers_without_a_sign_are_compared_as_such() {
     assert_eq!(check(&mixed.0, &[]).0, 2);
 }
 
+/// Rumur's 78 states: of -9 shifted to the right by 64 and more nothing is left.
+#[test]
+fn shifts_beyond_all_bits_leave_nothing() {
+    let text = "var x: -9..9; s: 0..70; startstate begin x := -9; s := 0; end;
+        rule s < 70 ==> begin s := s + 1; end;
+        rule s >= 64 ==> begin x := x >> s; end;
+        rule s >= 64 ==> begin x := x << -s; end;
+        invariant x != -1; invariant x = -9 | s >= 64;";
+    let model = Temporary::new("shifts", text);
+    for engine in ENGINES {
+        let flags = [&["--deadlock", "off"], engine].concat();
+        let (code, result) = check(&model.0, &flags);
+        assert_eq!((code, counts(&result)), (0, (78, 104)), "{engine:?}");
+    }
+}
+
 /// What a property changes counts for nothing.
 #[test]
 fn properties_leave_the_state_as_it_is() {

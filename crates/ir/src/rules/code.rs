@@ -310,12 +310,13 @@ impl Binary {
 }
 
 /// To the left; by a negative distance to the right, as numbers with a sign.
+/// Farther than a number is long nothing is left, also of negative ones: so
+/// Rumur has it.
 fn shift(value: i64, by: i64) -> i64 {
     match by {
         0..=63 => value << by,
-        64.. => 0,
         -63..=-1 => value >> -by,
-        _ => value >> 63,
+        _ => 0,
     }
 }
 
