@@ -24,13 +24,7 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
     let path = if let Some(trace) = &replayed {
         replay(&program, trace)?
     } else {
-        let mut simulation = Simulation::new(&program, args.seed)?;
-        if args.interactive {
-            simulation.interactive(std::io::stdin().lock());
-        } else {
-            simulation.random(args.seed, args.steps);
-        }
-        simulation.finish()
+        simulate(&program, args)?
     };
     let mut trace = trace::describe(&program, &path);
     trace.define = model.define;
@@ -44,6 +38,19 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
         }
     }
     Ok(if path.fault.is_some() { exit::VIOLATION } else { exit::NO_VIOLATION })
+}
+
+fn simulate(program: &Program, args: &SimulateArgs) -> Result<Replayed> {
+    let mut simulation;
+    if args.interactive {
+        let mut input = std::io::stdin().lock();
+        simulation = Simulation::new(program, |starts| ask_start(program, starts, &mut input))?;
+        simulation.interactive(input);
+    } else {
+        simulation = Simulation::new(program, |starts| pick(&mut args.seed.clone(), starts.len()))?;
+        simulation.random(args.seed, args.steps);
+    }
+    Ok(simulation.finish())
 }
 
 fn replay(program: &Program, trace: &Trace) -> Result<Replayed> {
@@ -107,8 +114,11 @@ struct Simulation<'s> {
 }
 
 impl<'s> Simulation<'s> {
-    /// Of several initial states the seed chooses one.
-    fn new(program: &'s Program, seed: u64) -> Result<Simulation<'s>> {
+    /// Of the initial states, with the steps to them, one is chosen.
+    fn new(
+        program: &'s Program,
+        choose: impl FnOnce(&[(Vec<u8>, Vec<Step>)]) -> usize,
+    ) -> Result<Simulation<'s>> {
         let mut model = program.interpreter();
         let mut choices = Choices { transitions: Vec::new(), faults: Vec::new() };
         model.initial(&mut choices);
@@ -116,7 +126,7 @@ impl<'s> Simulation<'s> {
             let reason = choices.faults.first().map_or("no start state", |(f, _)| &f.message);
             bail!("the model cannot start: {reason}");
         }
-        let chosen = pick(&mut seed.clone(), choices.transitions.len());
+        let chosen = choose(&choices.transitions);
         let (initial, start) = choices.transitions.swap_remove(chosen);
         Ok(Simulation {
             program,
@@ -227,26 +237,14 @@ impl<'s> Simulation<'s> {
             print(&format!("  !! {}\n", fault.message));
         }
         for (i, (steps, fault)) in choices.steps().enumerate() {
-            let parts: Vec<String> = steps.iter().take(4).map(|s| self.step_text(*s)).collect();
+            let text = |step: &Step| step_text(self.program, *step);
+            let parts: Vec<String> = steps.iter().take(4).map(text).collect();
             let rest = steps.len().saturating_sub(4);
             let more = if rest > 0 { format!("; and {rest} more") } else { String::new() };
             let wrong = fault.map_or(String::new(), |f| format!("  !! {}", f.message));
             print(&format!("  {}  {}{more}{wrong}\n", i + 1, parts.join("; ")));
         }
-        print("> ");
-        let _ = std::io::Write::flush(&mut std::io::stdout());
-    }
-
-    fn step_text(&self, step: Step) -> String {
-        match self.program {
-            Program::Processes { system, .. } => {
-                let action = system.action(step.action);
-                let at = system.sources.position(action.span);
-                let name = &system.proc(action.proc).name;
-                format!("{name}({}) line {}: {}", step.process, at.line, action.text)
-            }
-            Program::Rules(rules) => rules::statement(rules, step).unwrap_or_default(),
-        }
+        prompt();
     }
 
     fn show_variables(&self) {
@@ -260,6 +258,48 @@ impl<'s> Simulation<'s> {
             }
         }
     }
+}
+
+fn prompt() {
+    print("> ");
+    let _ = std::io::Write::flush(&mut std::io::stdout());
+}
+
+fn step_text(program: &Program, step: Step) -> String {
+    match program {
+        Program::Processes { system, .. } => {
+            let action = system.action(step.action);
+            let at = system.sources.position(action.span);
+            let name = &system.proc(action.proc).name;
+            format!("{name}({}) line {}: {}", step.process, at.line, action.text)
+        }
+        Program::Rules(rules) => rules::statement(rules, step).unwrap_or_default(),
+    }
+}
+
+/// Asks which of several start states it shall be; the first if nothing is said.
+fn ask_start(
+    program: &Program,
+    starts: &[(Vec<u8>, Vec<Step>)],
+    input: &mut impl BufRead,
+) -> usize {
+    while starts.len() > 1 {
+        print("\nstart states\n");
+        for (i, (_, steps)) in starts.iter().enumerate() {
+            let text = steps.first().map_or(String::new(), |step| step_text(program, *step));
+            print(&format!("  {}  {text}\n", i + 1));
+        }
+        prompt();
+        let mut line = String::new();
+        if !matches!(input.read_line(&mut line), Ok(n) if n > 0) {
+            break;
+        }
+        match line.trim().parse::<usize>() {
+            Ok(choice) if (1..=starts.len()).contains(&choice) => return choice - 1,
+            _ => print(&format!("expected a number from 1 to {}\n", starts.len())),
+        }
+    }
+    0
 }
 
 fn show_processes(system: &System, layout: &Layout, state: &[u8]) {

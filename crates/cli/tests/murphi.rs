@@ -326,6 +326,29 @@ fn shifts_beyond_all_bits_leave_nothing() {
     }
 }
 
+#[test]
+fn interactive_simulation_lets_one_choose_the_start_state() {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+    let text = "var x: 0..3; ruleset i: 0..3 do startstate \"at\" begin x := i; end; end;
+        rule begin x := 0; end;";
+    let model = Temporary::new("starts", text);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_supertrace"))
+        .args(["simulate", "--interactive"])
+        .arg(&model.0)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .expect("the binary runs");
+    child.stdin.take().expect("a pipe").write_all(b"9\n4\nv\nq\n").expect("input is read");
+    let output = child.wait_with_output().expect("it ends");
+    let shown = String::from_utf8(output.stdout).expect("text");
+    for part in ["4  at, i = 3", "expected a number from 1 to 4", "x = 3"] {
+        assert!(shown.contains(part), "{part}: {shown}");
+    }
+    assert_eq!(output.status.code(), Some(0));
+}
+
 /// What a property changes counts for nothing.
 #[test]
 fn properties_leave_the_state_as_it_is() {

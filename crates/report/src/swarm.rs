@@ -266,7 +266,9 @@ impl SwarmReport {
         let first = self
             .first_violation_seconds
             .map_or(String::new(), |s| format!(", first violation after {}", seconds(s)));
-        let _ = writeln!(out, "  {}{of} tasks{first}", count(self.tasks_done as u64));
+        let total = planned.map_or(self.tasks_done, |n| n as usize);
+        let tasks = if total == 1 { "task" } else { "tasks" };
+        let _ = writeln!(out, "  {}{of} {tasks}{first}", count(self.tasks_done as u64));
         if self.tasks_out_of_memory > 0 {
             let n = plural(self.tasks_out_of_memory as u64, "task");
             let _ = writeln!(
