@@ -14,7 +14,6 @@ const BATCH: usize = 1 << 16;
 pub struct Stored<'r> {
     inner: Box<dyn Model + 'r>,
     form: Form,
-    size: usize,
     /// The state that is expanded, and room behind it.
     state: Vec<u8>,
     rows: Rows,
@@ -24,8 +23,9 @@ pub struct Stored<'r> {
 struct Form {
     canon: Option<Canon>,
     packing: Option<Packing>,
-    /// A state on the way, and room behind it.
+    /// A state on the way, and one as it is stored, and room behind them.
     work: Vec<u8>,
+    stored: Vec<u8>,
     size: usize,
 }
 
@@ -37,9 +37,9 @@ impl<'r> Stored<'r> {
             return inner;
         }
         let size = rules.size as usize;
-        let (state, work) = (vec![0; size + SLACK], vec![0; size + SLACK]);
-        let form = Form { canon, packing, work, size };
-        Box::new(Stored { inner, form, size, state, rows: Rows::new(BATCH) })
+        let space = vec![0; size + SLACK];
+        let form = Form { canon, packing, work: space.clone(), stored: space.clone(), size };
+        Box::new(Stored { inner, form, state: space, rows: Rows::new(BATCH) })
     }
 }
 
@@ -51,16 +51,33 @@ impl Form {
     /// Writes the form in which a state is stored. Both slices go on behind it.
     #[inline(always)]
     fn write(&mut self, state: &[u8], to: &mut [u8]) {
-        let mut from = state;
-        if let Some(canon) = &mut self.canon {
+        if self.canon.is_some() {
             self.work[..self.size].copy_from_slice(&state[..self.size]);
+            self.finish(to);
+        } else if let Some(packing) = &self.packing {
+            packing.pack(state, to);
+        }
+    }
+
+    /// The same for the state in `work`.
+    fn finish(&mut self, to: &mut [u8]) {
+        if let Some(canon) = &mut self.canon {
             canon.canonicalise(&mut self.work[..self.size]);
-            from = &self.work;
         }
         match &self.packing {
-            Some(packing) => packing.pack(from, to),
-            None => to[..self.size].copy_from_slice(&from[..self.size]),
+            Some(packing) => packing.pack(&self.work, to),
+            None => to[..self.size].copy_from_slice(&self.work[..self.size]),
         }
+    }
+
+    /// Tells the sink of a successor.
+    fn tell(&mut self, sink: &mut dyn Sink, state: &[u8], steps: &[Step]) -> Flow {
+        self.work[..self.size].copy_from_slice(state);
+        let mut stored = std::mem::take(&mut self.stored);
+        self.finish(&mut stored);
+        let flow = sink.successor(&stored[..self.stored_size()], steps);
+        self.stored = stored;
+        flow
     }
 }
 
@@ -83,7 +100,7 @@ impl Between<'_> {
         let mut flow = Flow::Continue;
         while at < used && flow == Flow::Continue {
             let Some(rows) = sink.rows() else {
-                flow = tell(form, *sink, &from.bytes()[at + HEAD..], &[]);
+                flow = form.tell(*sink, from.row(at).0.state, &[]);
                 at += stride;
                 continue;
             };
@@ -101,22 +118,12 @@ impl Between<'_> {
     }
 }
 
-/// Tells the sink of a successor. The slice goes on behind the state.
-fn tell(form: &mut Form, sink: &mut dyn Sink, state: &[u8], steps: &[Step]) -> Flow {
-    let size = form.stored_size();
-    let mut stored = vec![0; size + SLACK];
-    form.write(state, &mut stored);
-    sink.successor(&stored[..size], steps)
-}
-
 impl Sink for Between<'_> {
     fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
         if self.pass_on() == Flow::Stop {
             return Flow::Stop;
         }
-        let mut padded = state.to_vec();
-        padded.resize(state.len() + SLACK, 0);
-        tell(self.form, self.sink, &padded, steps)
+        self.form.tell(self.sink, state, steps)
     }
 
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
@@ -150,7 +157,8 @@ impl Model for Stored<'_> {
     }
 
     fn expand(&mut self, stored: &[u8], sink: &mut dyn Sink) -> Flow {
-        let Stored { inner, form, size, state, rows } = self;
+        let Stored { inner, form, state, rows } = self;
+        let size = form.size;
         let in_rows = sink.rows().is_some();
         let mut between = Between { form, rows, sink, in_rows };
         let state = match &between.form.packing {
@@ -158,7 +166,7 @@ impl Model for Stored<'_> {
             Some(packing) => {
                 assert_eq!(stored.len(), packing.packed_size, "a state of another model");
                 packing.unpack(stored, state);
-                &state[..*size]
+                &state[..size]
             }
         };
         let flow = inner.expand(state, &mut between);

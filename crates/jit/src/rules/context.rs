@@ -74,8 +74,9 @@ pub struct Context {
     sink: Option<*mut (dyn Sink + 'static)>,
     pub panic: Option<Box<dyn Any + Send>>,
     buffer: Vec<u8>,
-    /// The state itself, if it was packed.
+    /// The state itself, if it was packed, and a successor, if it is to be.
     unpacked: Vec<u8>,
+    packed: Vec<u8>,
     _frames: Vec<u8>,
     _covered: Vec<u8>,
 }
@@ -116,6 +117,7 @@ impl Context {
             panic: None,
             buffer: vec![0; size + SLACK],
             unpacked: vec![0; size + SLACK],
+            packed: vec![0; stored_size + SLACK],
             _frames: frames,
             _covered: covered,
         }
@@ -232,12 +234,11 @@ impl Context {
     fn tell(&mut self, rule: usize, instance: u32) -> Status {
         let Some(sink) = self.sink else { return STOP };
         let first = self.first[rule];
-        let mut packed = Vec::new();
+        let mut packed = std::mem::take(&mut self.packed);
         let state = match &self.packer {
             // SAFETY: the row has the size of a state.
             None => unsafe { std::slice::from_raw_parts(self.row, self.size) },
             Some(packer) => {
-                packed.resize(self.stored_size + SLACK, 0);
                 packer.pack(&self.buffer, &mut packed);
                 &packed[..self.stored_size]
             }
@@ -245,6 +246,7 @@ impl Context {
         let steps = [Step::of((first + instance) as usize)];
         // SAFETY: as in `make_space`.
         let told = catch_unwind(AssertUnwindSafe(|| unsafe { (*sink).successor(state, &steps) }));
+        self.packed = packed;
         if self.caught(told) == Flow::Stop {
             return STOP;
         }
