@@ -58,7 +58,10 @@ impl Budget {
 pub struct Mapping {
     map: MmapMut,
     start: *mut u8,
+    len: usize,
 }
+
+const HUGE_PAGE: usize = 2 << 20;
 
 // SAFETY: the pointer is that of the mapping, which lives as long; who reads
 // and writes through it answers for the order.
@@ -69,13 +72,43 @@ unsafe impl Sync for Mapping {}
 impl Mapping {
     /// Address space for `bytes`; `None` if the system refuses.
     pub fn new(bytes: usize) -> Option<Mapping> {
-        let mut map = MmapOptions::new().len(bytes).no_reserve_swap().map_anon().ok()?;
-        // Without huge pages a random access costs a second one for the page
-        // table. Refusal costs speed only.
-        #[cfg(target_os = "linux")]
-        let _ = map.advise(memmap2::Advice::HugePage);
+        let mut mapping = Mapping::aligned(bytes, 1)?;
+        mapping.prefer_huge_pages();
+        Some(mapping)
+    }
+
+    /// The same, to be provided and released by the piece, which has a power of
+    /// two of bytes.
+    pub fn in_pieces(bytes: usize, piece: usize) -> Option<Mapping> {
+        if bytes <= 2 * piece {
+            return Mapping::aligned(bytes, 1);
+        }
+        let mut mapping = Mapping::aligned(bytes, piece)?;
+        // Larger ones would be there before all of their pieces are.
+        if piece >= HUGE_PAGE {
+            mapping.prefer_huge_pages();
+        }
+        Some(mapping)
+    }
+
+    fn aligned(bytes: usize, alignment: usize) -> Option<Mapping> {
+        let len = bytes.checked_add(alignment - 1)?;
+        let mut map = MmapOptions::new().len(len).no_reserve_swap().map_anon().ok()?;
         let start = map.as_mut_ptr();
-        Some(Mapping { map, start })
+        let start = start.wrapping_add(start.align_offset(alignment));
+        Some(Mapping { map, start, len: bytes })
+    }
+
+    /// Without huge pages a random access costs a second one for the page
+    /// table. Refusal costs speed only.
+    fn prefer_huge_pages(&mut self) {
+        #[cfg(target_os = "linux")]
+        let _ = self.map.advise(memmap2::Advice::HugePage);
+    }
+
+    /// Where a place is in all of the mapping.
+    fn offset(&self, at: usize) -> usize {
+        self.start as usize - self.map.as_ptr() as usize + at
     }
 
     pub fn start(&self) -> *mut u8 {
@@ -83,14 +116,14 @@ impl Mapping {
     }
 
     pub fn len(&self) -> usize {
-        self.map.len()
+        self.len
     }
 
     /// Has the system provide whole pages that will be written soon, which
     /// leaves what they hold as it is; false if it does not know how.
     pub fn provide(&self, at: usize, len: usize) -> bool {
         #[cfg(target_os = "linux")]
-        return self.map.advise_range(memmap2::Advice::PopulateWrite, at, len).is_ok();
+        return self.map.advise_range(memmap2::Advice::PopulateWrite, self.offset(at), len).is_ok();
         #[cfg(not(target_os = "linux"))]
         return false;
     }
@@ -113,7 +146,7 @@ impl Mapping {
         // value like any other for whoever does later.
         unsafe {
             let advice = memmap2::UncheckedAdvice::DontNeed;
-            let _ = self.map.unchecked_advise_range(advice, at, len);
+            let _ = self.map.unchecked_advise_range(advice, self.offset(at), len);
         }
         #[cfg(not(unix))]
         let _ = (at, len);

@@ -122,8 +122,8 @@ fn own_memory() -> u64 {
     known.unwrap_or(12 << 20)
 }
 
-/// Huge pages that are not full, stacks and buffers of threads.
-const UNCOUNTED_MEMORY: u64 = 8 << 20;
+/// Huge pages that are not full, making native code, stacks and buffers of threads.
+const UNCOUNTED_MEMORY: u64 = 12 << 20;
 
 /// What is left to a search if the program may use so much. A program that may
 /// use less than it has already cannot obey: then it is half for the search.

@@ -47,21 +47,10 @@ impl<E: Entry> Table<E> {
         !std::ptr::eq(self.shards[shard.number as usize].load(Ordering::Acquire), shard)
     }
 
-    /// Takes the memory of a shard from the budget, if nobody has.
-    pub(super) fn take(&self, shard: &Shard) -> bool {
-        // Relaxed: a count. If two threads come at once and there is no memory
-        // the second may go on uncounted, which does no harm.
-        if !shard.taken.swap(true, Ordering::Relaxed) && !self.budget.take(shard.bytes()) {
-            shard.taken.store(false, Ordering::Relaxed);
-            return false;
-        }
-        true
-    }
-
-    /// Bytes that are given back at once: of a huge page, or less if memory is
-    /// short.
+    /// Bytes that are given back at once, a power of two: of a huge page, or
+    /// less if memory is short.
     fn piece(&self) -> usize {
-        (self.budget.limit() / 64).clamp(SMALLEST_PIECE, LARGEST_PIECE) as usize & !4095
+        1 << (self.budget.limit() / 64).clamp(SMALLEST_PIECE, LARGEST_PIECE).ilog2()
     }
 
     /// The generation, made if need be; `None` if there is no address space.
@@ -99,10 +88,9 @@ impl<E: Entry> Table<E> {
         }
         let Some(next) = self.generation(shard.generation + 1) else { return false };
         let new = &next.shards[shard.number as usize];
-        if !self.take(new) {
+        if next.take(new, &self.budget).is_none() {
             return self.has_moved(shard);
         }
-        next.provide(new);
         for slot in shard.slots() {
             // Acquire: what the entry stands for is seen before it is passed
             // on. An entry never changes, so only free slots must be frozen.
@@ -133,10 +121,7 @@ impl<E: Entry> Table<E> {
     /// can be reading it.
     fn leave(&self, shard: &Shard, guard: &Guard) {
         let Some(generation) = self.generation(shard.generation) else { return };
-        let free = generation.leave(shard);
-        if shard.taken.swap(false, Ordering::Relaxed) {
-            self.budget.give(shard.bytes());
-        }
+        let free = generation.leave(shard, &self.budget);
         if free.is_empty() {
             return;
         }
@@ -157,6 +142,6 @@ impl<E: Entry> Table<E> {
         let Some(shard) = new.shards.get((moved + SHARDS_AHEAD).min(SHARDS - 1)) else {
             return false;
         };
-        shard.bytes() <= self.budget.left() && new.provide(shard)
+        new.take(shard, &self.budget).is_some_and(|n_taken| n_taken > 0)
     }
 }

@@ -167,9 +167,7 @@ impl<E: Entry> Table<E> {
         };
         let first = table.generation(0)?;
         for (place, shard) in table.shards.iter().zip(&first.shards) {
-            if !table.take(shard) {
-                return None;
-            }
+            first.take(shard, budget)?;
             place.store((&raw const *shard).cast_mut(), Ordering::Release);
         }
         Some(table)
@@ -440,9 +438,7 @@ impl<E: Entry> Table<E> {
     }
 
     pub fn bytes(&self) -> u64 {
-        // Relaxed: a sum for people.
-        let taken = |shard: &&Shard| shard.taken.load(Ordering::Relaxed);
-        self.made().flat_map(|g| &g.shards).filter(taken).map(Shard::bytes).sum()
+        self.made().map(Generation::taken).sum()
     }
 
     fn made(&self) -> impl Iterator<Item = &Generation> {
@@ -492,8 +488,7 @@ impl<E> Drop for Table<E> {
             if !there.is_null() {
                 // SAFETY: made by `Box::into_raw`, and `&mut self` is the last user.
                 let generation = unsafe { Box::from_raw(there) };
-                let taken = generation.shards.iter().filter(|s| s.taken.load(Ordering::Relaxed));
-                self.budget.give(taken.map(Shard::bytes).sum());
+                self.budget.give(generation.taken());
             }
         }
     }

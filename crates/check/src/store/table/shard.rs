@@ -1,7 +1,7 @@
 //! Shards and generations: the memory of a table.
 
 use super::{EMPTY, Growth, SHARDS, TAG_BITS};
-use crate::memory::Mapping;
+use crate::memory::{Budget, Mapping};
 use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
@@ -14,8 +14,8 @@ const PAGE_SLOTS: u64 = 512;
 pub(super) const SMALL: u64 = 4 * PAGE_SLOTS;
 
 /// Memory for all shards, some larger than others. It stays in place as long
-/// as the table, and is provided and given back by the piece: the system is
-/// asked seldom, as all threads wait for it.
+/// as the table, and is taken from the budget, provided and given back by the
+/// piece: the system is asked seldom, as all threads wait for it.
 pub(super) struct Generation {
     pub map: Arc<Mapping>,
     pub shards: Box<[Shard]>,
@@ -30,7 +30,8 @@ pub(super) struct Generation {
 struct Piece {
     /// Shards that have a part in it and have not been moved on.
     users: AtomicU32,
-    provided: AtomicBool,
+    /// It is taken from the budget.
+    taken: AtomicBool,
 }
 
 /// One shard in one generation.
@@ -41,8 +42,6 @@ pub(super) struct Shard {
     pub most: u32,
     pub generation: usize,
     pub number: u8,
-    /// Its memory is taken from the budget.
-    pub taken: AtomicBool,
 }
 
 // SAFETY: the pointer leads into a mapping that lives as long as the table,
@@ -59,21 +58,15 @@ impl Generation {
             if from < SMALL { size } else { size.next_multiple_of(PAGE_SLOTS) }
         };
         let slots: u64 = (0..SHARDS as u64).map(size).sum();
-        let map = Arc::new(Mapping::new(usize::try_from(slots.checked_mul(8)?).ok()?)?);
+        let bytes = usize::try_from(slots.checked_mul(8)?).ok()?;
+        let map = Arc::new(Mapping::in_pieces(bytes, piece)?);
         let mut at = map.start().cast_const().cast::<AtomicU64>();
         let shards = (0..SHARDS).map(|i| {
             let len = size(i as u64);
             let slots = at;
             at = at.wrapping_add(len as usize);
             let most = u32::try_from(len * growth.full / 16).unwrap_or(u32::MAX);
-            Shard {
-                slots,
-                len,
-                most,
-                generation: number,
-                number: i as u8,
-                taken: AtomicBool::new(false),
-            }
+            Shard { slots, len, most, generation: number, number: i as u8 }
         });
         let shards = shards.collect();
         let mut generation = Generation {
@@ -101,29 +94,50 @@ impl Generation {
         pieces.start * self.piece..(pieces.end * self.piece).min(self.map.len())
     }
 
-    /// Has the system provide the memory of a shard; false if it was there. A
-    /// page that is read before it is written is provided twice, and the second
-    /// time all threads have to wait.
-    pub fn provide(&self, shard: &Shard) -> bool {
-        let mut provided = false;
+    /// Takes the memory of a shard, as far as nobody has, and has the system
+    /// provide it; `None` if there is not enough, else how many pieces it were.
+    /// A page that is read before it is written is provided twice, and the
+    /// second time all threads have to wait.
+    pub fn take(&self, shard: &Shard, budget: &Budget) -> Option<usize> {
+        let mut n_taken = 0;
         for number in self.pieces_of(shard) {
-            // Relaxed: a flag on its own.
-            if !self.pieces[number].provided.swap(true, Ordering::Relaxed) {
+            let piece = &self.pieces[number];
+            // Relaxed: a flag on its own. If two threads come at once and there
+            // is no memory the second may go on uncounted, which does no harm.
+            if !piece.taken.swap(true, Ordering::Relaxed) {
                 let bytes = self.bytes_of(number..number + 1);
-                provided |= self.map.provide(bytes.start, bytes.len());
+                if !budget.take(bytes.len() as u64) {
+                    piece.taken.store(false, Ordering::Relaxed);
+                    return None;
+                }
+                self.map.provide(bytes.start, bytes.len());
+                n_taken += 1;
             }
         }
-        provided
+        Some(n_taken)
     }
 
-    /// A shard is moved on: the bytes that no shard needs any more.
-    pub fn leave(&self, shard: &Shard) -> Range<usize> {
+    /// Bytes taken from the budget.
+    pub fn taken(&self) -> u64 {
+        let taken = |number: &usize| self.pieces[*number].taken.load(Ordering::Relaxed);
+        let taken = (0..self.pieces.len()).filter(taken);
+        taken.map(|number| self.bytes_of(number..number + 1).len() as u64).sum()
+    }
+
+    /// A shard is moved on: gives back to the budget what no shard needs any
+    /// more, and returns where that is.
+    pub fn leave(&self, shard: &Shard, budget: &Budget) -> Range<usize> {
         // Relaxed: for people, and for guesses.
         self.left.fetch_sub(1, Ordering::Relaxed);
         // AcqRel: all uses by those who left come before the end.
         let last = |piece: &usize| self.pieces[*piece].users.fetch_sub(1, Ordering::AcqRel) == 1;
         // All but the first and the last are its own.
         let free: Vec<usize> = self.pieces_of(shard).filter(last).collect();
+        for number in &free {
+            if self.pieces[*number].taken.swap(false, Ordering::Relaxed) {
+                budget.give(self.bytes_of(*number..number + 1).len() as u64);
+            }
+        }
         match (free.first(), free.last()) {
             (Some(first), Some(last)) => self.bytes_of(*first..last + 1),
             _ => 0..0,
@@ -145,7 +159,7 @@ impl Shard {
     #[inline]
     pub fn slots(&self) -> &[AtomicU64] {
         // SAFETY: so many zeroed words of the generation's mapping belong to
-        // the shard, page-aligned at their start and only used as atomics.
+        // the shard, and are only used as atomics.
         unsafe { std::slice::from_raw_parts(self.slots, self.len as usize) }
     }
 
