@@ -285,7 +285,15 @@ fn large_locals_are_refused_and_temporaries_shared() {
         rule x < LIMIT ==> begin x := x + 1; assert f(x) = x; end; rule begin x := 0; end;";
     let shallow = Temporary::new("shallow", &recursive.replace("LIMIT", "200"));
     let deep = Temporary::new("deep", &recursive.replace("LIMIT", "2000"));
+    // What a statement needs is free for the next.
+    let calls = "x := f(x); ".repeat(6000);
+    let many = format!(
+        "var x: 0..3; function f(n: 0..3): 0..3; begin return (n * 3 + 1) % 4; end;
+        startstate begin x := 0; end; rule begin {calls} end;"
+    );
+    let many = Temporary::new("many", &many);
     for engine in ENGINES {
+        assert_eq!(check(&many.0, &[engine, &["--deadlock", "off"]].concat()).0, 0, "{engine:?}");
         assert_eq!(check(&fits.0, engine).0, 0, "{engine:?}");
         assert_eq!(counts(&check(&shallow.0, engine).1).0, 201, "{engine:?}");
         let (code, result) = check(&deep.0, engine);
@@ -404,6 +412,19 @@ fn limits_hold_inside_of_rules() {
         let (code, result) = check(&model.0, &[]);
         assert_eq!((code, result["violation"]["kind"].as_str()), (1, Some("endless-loop")));
     }
+}
+
+#[test]
+fn loops_over_multisets_are_counted() {
+    let text = "type v: 0..1; var m: multiset[600] of v; n: 0..1;
+        startstate begin n := 0; for i := 1 to 600 do multisetadd(1, m); end; end;
+        rule begin
+          if multisetcount(a: m, multisetcount(b: m, multisetcount(c: m, true) = 600) = 600) = 600
+          then n := 1 - n; end;
+        end;";
+    let model = Temporary::new("counted", text);
+    let (code, result) = check(&model.0, &[]);
+    assert_eq!((code, result["violation"]["kind"].as_str()), (1, Some("endless-loop")), "{result}");
 }
 
 #[test]

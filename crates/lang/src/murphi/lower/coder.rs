@@ -19,10 +19,9 @@ pub(super) struct Coder<'l, 'm> {
     pub bindings: Vec<Option<Binding>>,
     instrs: Vec<Instr>,
     n_params: u32,
-    n_regs: u32,
-    /// Bytes of locals that are in use now, and at most.
-    frame: u64,
-    most: u64,
+    /// Registers and bytes of locals that are in use now, and at most.
+    in_use: InUse,
+    most: InUse,
     /// Iterations of the loops around that are not counted when they run.
     pub iterations: u64,
     /// Bytes of the variables, which come first in the frame.
@@ -31,6 +30,13 @@ pub(super) struct Coder<'l, 'm> {
     pub returns: Option<Option<TypeId>>,
     /// Where a result with parts goes.
     pub result: Option<Address>,
+}
+
+/// What code needs while it runs: calls take as much for their caller.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InUse {
+    n_regs: u32,
+    frame: u64,
 }
 
 /// A jump whose target is not known yet.
@@ -44,9 +50,8 @@ impl<'l, 'm> Coder<'l, 'm> {
             bindings: vec![None; locals.len()],
             instrs: Vec::new(),
             n_params: 0,
-            n_regs: 1,
-            frame: 0,
-            most: 0,
+            in_use: InUse { n_regs: 1, frame: 0 },
+            most: InUse { n_regs: 1, frame: 0 },
             iterations: 1,
             variables: 0,
             returns: None,
@@ -58,19 +63,19 @@ impl<'l, 'm> Coder<'l, 'm> {
                 coder.bindings[i] = Some(Binding::Place(at));
             }
         }
-        coder.variables = coder.frame;
+        coder.variables = coder.in_use.frame;
         coder
     }
 
     /// The code; an error if it needs too much for its locals.
     pub fn finish(mut self, span: Span) -> Code {
         self.emit(Instr::Return(None));
-        if self.most > MAX_FRAME as u64 {
+        if self.most.frame > MAX_FRAME as u64 {
             let message = format!("local values of more than {MAX_FRAME} bytes");
             self.lower.too_large(span, message);
         }
-        let frame = self.most.min(MAX_FRAME as u64) as u32;
-        Code { n_params: self.n_params, n_regs: self.n_regs, frame, instrs: self.instrs }
+        let frame = self.most.frame.min(MAX_FRAME as u64) as u32;
+        Code { n_params: self.n_params, n_regs: self.most.n_regs, frame, instrs: self.instrs }
     }
 
     /// Variables begin undefined.
@@ -105,26 +110,27 @@ impl<'l, 'm> Coder<'l, 'm> {
     }
 
     pub fn register(&mut self) -> Reg {
-        self.n_regs += 1;
-        Reg(self.n_regs - 1)
+        self.in_use.n_regs += 1;
+        self.most.n_regs = self.most.n_regs.max(self.in_use.n_regs);
+        Reg(self.in_use.n_regs - 1)
     }
 
     /// Room for a value in the frame.
     pub fn temporary(&mut self, ty: TypeId) -> Address {
-        let at = Address { base: Some(Reg::FRAME), offset: self.frame as i64 };
-        self.frame = self.frame.saturating_add(self.lower.bytes(ty));
-        self.most = self.most.max(self.frame);
+        let at = Address { base: Some(Reg::FRAME), offset: self.in_use.frame as i64 };
+        self.in_use.frame = self.in_use.frame.saturating_add(self.lower.bytes(ty));
+        self.most.frame = self.most.frame.max(self.in_use.frame);
         at
     }
 
-    /// Bytes of locals in use, to be given to `release`.
-    pub fn in_use(&self) -> u64 {
-        self.frame
+    /// What is in use, to be given to `release`.
+    pub fn in_use(&self) -> InUse {
+        self.in_use
     }
 
-    /// Ends the use of temporaries that came after.
-    pub fn release(&mut self, in_use: u64) {
-        self.frame = in_use;
+    /// Ends the use of registers and temporaries that came after.
+    pub fn release(&mut self, in_use: InUse) {
+        self.in_use = in_use;
     }
 
     pub fn emit(&mut self, instr: Instr) {

@@ -40,7 +40,7 @@ impl Coder<'_, '_> {
             let taken = coder.taken(slot);
             let next = coder.unless(taken);
             coder.bind(local, Binding::Value(nth));
-            body(coder, slot);
+            coder.iteration(Some(count), multiset.span, |coder| body(coder, slot));
             coder.land(next);
         });
     }

@@ -37,6 +37,21 @@ impl Coder<'_, '_> {
         self.land(out);
     }
 
+    /// The body of a loop of so many iterations, if that is known: counted when
+    /// it runs, unless they are few.
+    pub fn iteration(&mut self, count: Option<u64>, span: Span, body: impl FnOnce(&mut Self)) {
+        let around = self.iterations;
+        self.iterations = match count {
+            Some(count) if around.saturating_mul(count) <= SHORT => around * count,
+            _ => {
+                self.tick(span);
+                1
+            }
+        };
+        body(self);
+        self.iterations = around;
+    }
+
     /// Runs `body` for each value of a quantifier.
     pub fn each(&mut self, quantifier: &Quantifier, body: impl FnOnce(&mut Self)) {
         let span = quantifier.span;
@@ -58,16 +73,7 @@ impl Coder<'_, '_> {
         let start = self.here();
         let more = self.binary(Binary::Ne, nth, count);
         let out = self.unless(more);
-        let around = self.iterations;
-        self.iterations = match domain {
-            Some((_, _, count)) if around.saturating_mul(count) <= SHORT => around * count,
-            _ => {
-                self.tick(span);
-                1
-            }
-        };
-        body(self);
-        self.iterations = around;
+        self.iteration(domain.map(|(_, _, count)| count), span, body);
         let add = |to, right| Instr::Binary { to, op: Binary::Add, left: to, right, failure: 0 };
         self.emit(add(value, by));
         self.emit(add(nth, one));
