@@ -97,6 +97,23 @@ pub struct ModelArgs {
     pub symmetry: Symmetry,
 }
 
+impl ModelArgs {
+    /// The model by this name with all flags that are not the default's.
+    pub fn command_line(&self, name: &str) -> String {
+        let mut words = vec![name.to_string()];
+        words.extend(self.define.iter().map(|define| format!("-D {define}")));
+        let deadlock = ir::rules::Deadlock::from(self.deadlock);
+        if deadlock != ir::rules::Deadlock::default() {
+            words.push(format!("--deadlock {}", deadlock.name()));
+        }
+        let symmetry = ir::rules::Symmetry::from(self.symmetry);
+        if symmetry != ir::rules::Symmetry::default() {
+            words.push(format!("--symmetry {}", symmetry.name()));
+        }
+        words.join(" ")
+    }
+}
+
 #[derive(Args)]
 pub struct CheckArgs {
     #[command(flatten)]

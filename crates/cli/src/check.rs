@@ -208,8 +208,12 @@ fn files(program: &Program, args: &CheckArgs) -> Files {
     }
 }
 
+/// Number of the form in which states are stored: to be raised when it changes,
+/// as checkpoints hold states, and records of swarms hashes of them.
+const STORED_FORM: u32 = 2;
+
 /// What a model is, wherever its file lies: its text, as places in it are part
-/// of results, and what it means.
+/// of results, what it means, and how its states are stored.
 pub fn fingerprint(program: &Program) -> String {
     let mut nameless = program.clone();
     match &mut nameless {
@@ -217,6 +221,7 @@ pub fn fingerprint(program: &Program) -> String {
         Program::Rules(rules) => rules.name.clear(),
     }
     let mut text = nameless.to_string();
+    text.push_str(&STORED_FORM.to_string());
     for file in &program.sources().files {
         text.push_str(&file.text);
         text.push('\0');

@@ -75,6 +75,7 @@ fn search(make: &Maker, args: &EstimateArgs, model: String) -> Result<Input> {
         _ => None,
     };
     Ok(Input {
+        subject: args.model.command_line(&model),
         model,
         hashes: args.hashes,
         seed: args.seed,

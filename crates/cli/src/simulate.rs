@@ -24,7 +24,8 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
     let path = if let Some(trace) = &replayed {
         replay(&program, trace)?
     } else {
-        simulate(&program, args)?
+        let Some(path) = simulate(&program, args)? else { return Ok(exit::NO_VIOLATION) };
+        path
     };
     let mut trace = trace::describe(&program, &path);
     trace.define = model.define;
@@ -40,17 +41,22 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
     Ok(if path.fault.is_some() { exit::VIOLATION } else { exit::NO_VIOLATION })
 }
 
-fn simulate(program: &Program, args: &SimulateArgs) -> Result<Replayed> {
-    let mut simulation;
+/// `None` if the user quits before there is a state.
+fn simulate(program: &Program, args: &SimulateArgs) -> Result<Option<Replayed>> {
+    let mut input = std::io::stdin().lock();
+    let simulation = Simulation::new(program, |starts| {
+        if args.interactive {
+            return ask_start(program, starts, &mut input);
+        }
+        Some(pick(&mut args.seed.clone(), starts.len()))
+    })?;
+    let Some(mut simulation) = simulation else { return Ok(None) };
     if args.interactive {
-        let mut input = std::io::stdin().lock();
-        simulation = Simulation::new(program, |starts| ask_start(program, starts, &mut input))?;
         simulation.interactive(input);
     } else {
-        simulation = Simulation::new(program, |starts| pick(&mut args.seed.clone(), starts.len()))?;
         simulation.random(args.seed, args.steps);
     }
-    Ok(simulation.finish())
+    Ok(Some(simulation.finish()))
 }
 
 fn replay(program: &Program, trace: &Trace) -> Result<Replayed> {
@@ -114,11 +120,11 @@ struct Simulation<'s> {
 }
 
 impl<'s> Simulation<'s> {
-    /// Of the initial states, with the steps to them, one is chosen.
+    /// Of the initial states, with the steps to them, one is chosen, or none.
     fn new(
         program: &'s Program,
-        choose: impl FnOnce(&[(Vec<u8>, Vec<Step>)]) -> usize,
-    ) -> Result<Simulation<'s>> {
+        choose: impl FnOnce(&[(Vec<u8>, Vec<Step>)]) -> Option<usize>,
+    ) -> Result<Option<Simulation<'s>>> {
         let mut model = program.interpreter();
         let mut choices = Choices { transitions: Vec::new(), faults: Vec::new() };
         model.initial(&mut choices);
@@ -126,9 +132,12 @@ impl<'s> Simulation<'s> {
             let reason = choices.faults.first().map_or("no start state", |(f, _)| &f.message);
             bail!("the model cannot start: {reason}");
         }
-        let chosen = choose(&choices.transitions);
+        for (fault, _) in choices.dead_ends() {
+            print(&format!("a start state is left out: {}\n", fault.message));
+        }
+        let Some(chosen) = choose(&choices.transitions) else { return Ok(None) };
         let (initial, start) = choices.transitions.swap_remove(chosen);
-        Ok(Simulation {
+        Ok(Some(Simulation {
             program,
             model,
             start,
@@ -136,7 +145,7 @@ impl<'s> Simulation<'s> {
             undoable: false,
             transitions: Vec::new(),
             fault: None,
-        })
+        }))
     }
 
     fn finish(self) -> Replayed {
@@ -277,29 +286,32 @@ fn step_text(program: &Program, step: Step) -> String {
     }
 }
 
-/// Asks which of several start states it shall be; the first if nothing is said.
+/// Asks which of several start states it shall be; `None` to quit.
 fn ask_start(
     program: &Program,
     starts: &[(Vec<u8>, Vec<Step>)],
     input: &mut impl BufRead,
-) -> usize {
-    while starts.len() > 1 {
-        print("\nstart states\n");
-        for (i, (_, steps)) in starts.iter().enumerate() {
-            let text = steps.first().map_or(String::new(), |step| step_text(program, *step));
-            print(&format!("  {}  {text}\n", i + 1));
-        }
+) -> Option<usize> {
+    if starts.len() < 2 {
+        return Some(0);
+    }
+    print("\nwhich start state?\n");
+    for (i, (_, steps)) in starts.iter().enumerate() {
+        let text = steps.first().map_or(String::new(), |step| step_text(program, *step));
+        print(&format!("  {}  {text}\n", i + 1));
+    }
+    loop {
         prompt();
         let mut line = String::new();
         if !matches!(input.read_line(&mut line), Ok(n) if n > 0) {
-            break;
+            return None;
         }
-        match line.trim().parse::<usize>() {
-            Ok(choice) if (1..=starts.len()).contains(&choice) => return choice - 1,
-            _ => print(&format!("expected a number from 1 to {}\n", starts.len())),
+        match (line.trim(), line.trim().parse::<usize>()) {
+            ("q" | "quit", _) => return None,
+            (_, Ok(choice)) if (1..=starts.len()).contains(&choice) => return Some(choice - 1),
+            _ => print(&format!("expected a number from 1 to {}, or 'q' to quit\n", starts.len())),
         }
     }
-    0
 }
 
 fn show_processes(system: &System, layout: &Layout, state: &[u8]) {

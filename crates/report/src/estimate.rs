@@ -40,6 +40,8 @@ impl SizedRun {
 /// What was measured.
 pub struct Input {
     pub model: String,
+    /// The model and its flags, for commands that come next.
+    pub subject: String,
     pub hashes: u32,
     pub seed: u64,
     /// The smallest arena first.
@@ -127,7 +129,7 @@ impl EstimateReport {
         });
         let memory = (input.memory, input.bytes_of_exact_state);
         EstimateReport {
-            next: next(&input.model, reachable.as_ref(), runs.last(), memory),
+            next: next(&input.subject, reachable.as_ref(), runs.last(), memory),
             model: input.model,
             hashes: input.hashes,
             seed: input.seed,
@@ -241,7 +243,7 @@ impl EstimateReport {
 const ROOMY: f64 = 64.0;
 
 fn next(
-    model: &str,
+    subject: &str,
     reachable: Option<&States>,
     largest: Option<&SizedRun>,
     (memory, bytes_of_state): (u64, u64),
@@ -249,17 +251,17 @@ fn next(
     let Some(states) = reachable else {
         let arena = largest.map_or(1 << 27, |run| run.arena.saturating_mul(16));
         let log = (arena as f64).log2().round();
-        return vec![format!("larger arenas: supertrace estimate {model} --arena 2^{log}")];
+        return vec![format!("larger arenas: supertrace estimate {subject} --arena 2^{log}")];
     };
     let exact = states.estimate * bytes_of_state as f64;
     let size = bytes(exact as u64);
     if exact < memory as f64 * 0.9 {
-        return vec![format!("an exact search needs about {size}: supertrace check {model}")];
+        return vec![format!("an exact search needs about {size}: supertrace check {subject}")];
     }
     let log = (states.estimate * ROOMY).log2().ceil();
     vec![
         format!("an exact search needs about {size}, more than the memory it may use"),
-        format!("nearly all states: supertrace check {model} --store bitstate --arena 2^{log}"),
+        format!("nearly all states: supertrace check {subject} --store bitstate --arena 2^{log}"),
     ]
 }
 
@@ -277,6 +279,7 @@ mod tests {
         };
         Input {
             model: "m.pml".into(),
+            subject: "m.pml".into(),
             hashes: 1,
             seed: 0,
             runs: states.iter().enumerate().map(run).collect(),
