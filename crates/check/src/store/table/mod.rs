@@ -38,6 +38,8 @@ const TAG_MASK: u64 = (1 << TAG_BITS) - 1;
 /// In free slots of a shard that is being moved. No entry looks so.
 const FROZEN: u64 = 1 << 63;
 const EMPTY: u64 = 0;
+/// In shards of fewer slots all entries are counted.
+const COUNTED: u64 = 2048;
 const GENERATIONS: usize = 128;
 
 /// What the table must know of its entries. An entry is not 0 and has bit 63
@@ -90,7 +92,7 @@ pub struct Growth {
 pub struct Table<E> {
     /// What each shard is now.
     shards: Box<[AtomicPtr<Shard>; SHARDS]>,
-    /// Entries of each shard.
+    /// Entries of each shard, about.
     counts: Box<[AtomicU32; SHARDS]>,
     generations: Box<[AtomicPtr<Generation>]>,
     growth: Growth,
@@ -240,7 +242,7 @@ impl<E: Entry> Table<E> {
         // given back before the guard ends.
         let put = self.put(unsafe { &*slot }, new);
         if put {
-            self.count(self.shard(hash));
+            self.count(self.shard(hash), slot);
         }
         put
     }
@@ -391,7 +393,7 @@ impl<E: Entry> Table<E> {
         let Some(new) = make() else { return Put::NoRoom };
         debug_assert!(new != EMPTY && new & FROZEN == 0);
         if self.put(shard.slot(at), new) {
-            self.count(shard);
+            self.count(shard, shard.slot(at));
             return Put::Done(new);
         }
         // The winner may be the same.
@@ -405,13 +407,17 @@ impl<E: Entry> Table<E> {
         slot.compare_exchange(EMPTY, new, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Counts an entry. Where several threads do so at once some may be lost:
-    /// then the shard gets fuller before it grows, if need be until no slot is
-    /// free.
+    /// Counts an entry that was put into a slot; in large shards one of eight
+    /// slots stands for all, as threads would wait for each other's counts.
+    /// Where several threads count at once some may be lost: then the shard gets
+    /// fuller before it grows, if need be until no slot is free.
     #[inline(always)]
-    fn count(&self, shard: &Shard) {
-        let count = self.count_of(shard);
-        count.store(count.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+    fn count(&self, shard: &Shard, slot: *const AtomicU64) {
+        let share = if shard.len < COUNTED { 1 } else { 8 };
+        if (slot as usize / size_of::<AtomicU64>()).is_multiple_of(share) {
+            let count = self.count_of(shard);
+            count.store(count.load(Ordering::Relaxed) + share as u32, Ordering::Relaxed);
+        }
     }
 
     #[inline(always)]
