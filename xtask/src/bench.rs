@@ -230,6 +230,7 @@ impl Series {
 impl Prepared {
     /// Nothing if the search took longer than its limit.
     fn run(&self) -> Result<Option<Run>, String> {
+        machine::warm_memory();
         let (program, args, dir) = (&self.program, &self.args, &self.dir);
         let ended = match self.limit {
             Some(seconds) => process::run_within(program, args, dir, seconds)?,
