@@ -27,7 +27,7 @@ fn processor_name(cpuinfo: &str) -> Option<String> {
 }
 
 /// Memory that is used once before each run: as much as most contenders need.
-pub const WARM_MEMORY: usize = 512 << 20;
+const WARM_MEMORY: usize = 512 << 20;
 
 /// Uses memory once and frees it. A virtual machine that has given free memory
 /// back to its host gets it again at microseconds a page, and who runs after a

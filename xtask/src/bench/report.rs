@@ -119,8 +119,7 @@ fn rules(options: &Options) -> [String; 4] {
     [
         format!(
             "All contenders take turns on every model, each after 512 MiB of memory were used \
-             once and freed, so that none has to wait for the host of a virtual machine; \
-             medians of {}. Verifiers are generated and \
+             once and freed; medians of {}. Verifiers are generated and \
              compiled once.",
             options.repeat
         ),

@@ -296,15 +296,15 @@ pub unsafe extern "C" fn restore(context: *mut Context) {
     unsafe { (*context).restore() }
 }
 
-pub unsafe extern "C" fn shift_left(value: i64, by: i64) -> i64 {
+pub extern "C" fn shift_left(value: i64, by: i64) -> i64 {
     ir::rules::code::Binary::Shl.apply(value, by).unwrap_or(0)
 }
 
-pub unsafe extern "C" fn shift_right(value: i64, by: i64) -> i64 {
+pub extern "C" fn shift_right(value: i64, by: i64) -> i64 {
     ir::rules::code::Binary::Shr.apply(value, by).unwrap_or(0)
 }
 
-pub unsafe extern "C" fn shift_right_unsigned(value: i64, by: i64) -> i64 {
+pub extern "C" fn shift_right_unsigned(value: i64, by: i64) -> i64 {
     ir::rules::code::Binary::UnsignedShr.apply(value, by).unwrap_or(0)
 }
 

@@ -57,8 +57,7 @@ fn rules(options: &Options) -> [String; 6] {
             .into(),
         format!(
             "All contenders take turns on every model, each after 512 MiB of memory were used \
-             once and freed, so that none has to wait for the host of a virtual machine; \
-             medians of {}. Verifiers are generated and \
+             once and freed; medians of {}. Verifiers are generated and \
              compiled once. Rumur's exhaustive reduction is ended after {EXHAUSTIVE_SECONDS} s, \
              and then has no more turns on that model.",
             options.repeat

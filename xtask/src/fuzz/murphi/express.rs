@@ -278,15 +278,9 @@ impl Generator {
         if self.context.safe {
             return None;
         }
-        let fits = |i: &usize| {
-            let routine = &self.routines[*i];
-            routine.is_pure && routine.result.is_some_and(|ty| self.is_simple(ty) && want(self, ty))
-        };
-        let fitting: Vec<usize> = (0..self.routines.len()).filter(fits).collect();
-        if fitting.is_empty() {
-            return None;
-        }
-        let routine = *self.rng.pick(&fitting);
+        let fits = |this: &Self, ty| this.is_simple(ty) && want(this, ty);
+        let routine =
+            self.pick_routine(|this, r| r.is_pure && r.result.is_some_and(|ty| fits(this, ty)))?;
         self.call_of(routine)
     }
 

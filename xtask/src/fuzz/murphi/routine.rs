@@ -118,16 +118,18 @@ impl Generator {
         Some(self.place(Use::Read, |_, t| t == ty)?.text)
     }
 
+    /// One of the routines that fit.
+    pub fn pick_routine(&mut self, fits: impl Fn(&Self, &Routine) -> bool) -> Option<usize> {
+        let all = 0..self.routines.len();
+        let fitting: Vec<usize> = all.filter(|i| fits(self, &self.routines[*i])).collect();
+        (!fitting.is_empty()).then(|| *self.rng.pick(&fitting))
+    }
+
     /// A call as a statement: of a procedure, or of a function whose result is
     /// assigned.
     pub fn call_statement(&mut self) -> Option<Item> {
-        let fits = |r: &Routine| !self.context.pure_only && !r.is_pure;
-        let fitting: Vec<usize> =
-            (0..self.routines.len()).filter(|i| fits(&self.routines[*i])).collect();
-        if fitting.is_empty() {
-            return None;
-        }
-        let routine = *self.rng.pick(&fitting);
+        let pure_only = self.context.pure_only;
+        let routine = self.pick_routine(|_, r| !pure_only && !r.is_pure)?;
         let call = self.call_of(routine)?;
         let Some(ty) = self.routines[routine].result.filter(|_| self.rng.chance(85)) else {
             return Some(Item::Line(format!("{call};")));
@@ -141,13 +143,8 @@ impl Generator {
 
     /// `target := f(...)` of a function that changes nothing and returns parts.
     pub fn assigned_parts(&mut self) -> Option<Item> {
-        let fits = |r: &Routine| r.is_pure && r.result.is_some_and(|ty| !self.is_simple(ty));
-        let fitting: Vec<usize> =
-            (0..self.routines.len()).filter(|i| fits(&self.routines[*i])).collect();
-        if fitting.is_empty() {
-            return None;
-        }
-        let routine = *self.rng.pick(&fitting);
+        let routine = self
+            .pick_routine(|this, r| r.is_pure && r.result.is_some_and(|ty| !this.is_simple(ty)))?;
         let call = self.call_of(routine)?;
         let ty = self.routines[routine].result?;
         let target = self.place(Use::Undefine, |_, t| t == ty)?;
