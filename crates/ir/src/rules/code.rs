@@ -216,6 +216,76 @@ pub enum Instr {
     Put(Put),
 }
 
+/// What an instruction takes: the value of a register, or an address.
+pub enum Read<'i> {
+    Reg(&'i mut Reg),
+    At(&'i mut Address),
+}
+
+impl Instr {
+    /// The register that is set.
+    pub fn target(&self) -> Option<Reg> {
+        self.clone().target_mut().copied()
+    }
+
+    pub fn target_mut(&mut self) -> Option<&mut Reg> {
+        match self {
+            Instr::Const { to, .. }
+            | Instr::Copy { to, .. }
+            | Instr::Unary { to, .. }
+            | Instr::Binary { to, .. }
+            | Instr::Read { to, .. }
+            | Instr::Load { to, .. }
+            | Instr::Element { to, .. }
+            | Instr::Place { to, .. }
+            | Instr::Same { to, .. } => Some(to),
+            Instr::Call { result, .. } => result.as_mut(),
+            _ => None,
+        }
+    }
+
+    /// All that is read.
+    pub fn for_each_read(&mut self, visit: &mut dyn FnMut(Read)) {
+        match self {
+            Instr::Const { .. }
+            | Instr::Jump(_)
+            | Instr::Cover(_)
+            | Instr::Return(None)
+            | Instr::Fail(_)
+            | Instr::Tick(_)
+            | Instr::Put(Put::Text(_)) => {}
+            Instr::Copy { from: reg, .. }
+            | Instr::Unary { of: reg, .. }
+            | Instr::Bound { value: reg, .. }
+            | Instr::Unless { condition: reg, .. }
+            | Instr::Guard(reg)
+            | Instr::Assume(reg)
+            | Instr::Return(Some(reg))
+            | Instr::Put(Put::Number(reg) | Put::Value { value: reg, .. }) => visit(Read::Reg(reg)),
+            Instr::Binary { left, right, .. } => {
+                visit(Read::Reg(left));
+                visit(Read::Reg(right));
+            }
+            Instr::Read { at, .. }
+            | Instr::Load { at, .. }
+            | Instr::Place { at, .. }
+            | Instr::Zero { at, .. }
+            | Instr::Put(Put::Place { at, .. }) => visit(Read::At(at)),
+            Instr::Write { at, from, .. }
+            | Instr::Store { at, from, .. }
+            | Instr::Element { array: at, index: from, .. } => {
+                visit(Read::At(at));
+                visit(Read::Reg(from));
+            }
+            Instr::Move { to: left, from: right, .. } | Instr::Same { left, right, .. } => {
+                visit(Read::At(left));
+                visit(Read::At(right));
+            }
+            Instr::Call { args, .. } => args.iter_mut().for_each(|arg| visit(Read::Reg(arg))),
+        }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq)]
 pub enum Put {
     /// Of `Rules::texts`.
@@ -265,7 +335,24 @@ pub enum Binary {
     UnsignedLe,
 }
 
+impl Unary {
+    #[inline]
+    pub fn apply(self, of: i64) -> i64 {
+        match self {
+            Unary::Neg => of.wrapping_neg(),
+            Unary::Not => (of == 0) as i64,
+            Unary::BitNot => !of,
+        }
+    }
+}
+
 impl Binary {
+    /// Whether the result is 0 or 1.
+    pub fn compares(self) -> bool {
+        use Binary::{Eq, Le, Lt, Ne, UnsignedLe, UnsignedLt};
+        matches!(self, Eq | Ne | Lt | Le | UnsignedLt | UnsignedLe)
+    }
+
     /// The operation on numbers without a sign.
     pub fn unsigned(self) -> Binary {
         match self {

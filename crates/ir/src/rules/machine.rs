@@ -1,6 +1,6 @@
 //! The machine: memory, and the execution of code in it.
 
-use super::code::{Address, Binary, Code, FailureIdx, Instr, MAX_TICKS, Put, Reg, Unary};
+use super::code::{Address, Binary, Code, FailureIdx, Instr, MAX_TICKS, Put, Reg};
 use super::values::show;
 use super::{Rules, Simple, Type};
 use crate::fault::{Fault, FaultKind};
@@ -130,12 +130,7 @@ impl<'r> Machine<'r> {
             Instr::Const { to, value } => self.set(base, *to, *value),
             Instr::Copy { to, from } => self.set(base, *to, self.get(base, *from)),
             Instr::Unary { to, op, of } => {
-                let of = self.get(base, *of);
-                let value = match op {
-                    Unary::Neg => of.wrapping_neg(),
-                    Unary::Not => (of == 0) as i64,
-                    Unary::BitNot => !of,
-                };
+                let value = op.apply(self.get(base, *of));
                 self.set(base, *to, value);
             }
             Instr::Binary { to, op, left, right, failure } => {

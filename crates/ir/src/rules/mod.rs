@@ -16,6 +16,7 @@ pub mod code;
 mod interpreter;
 mod machine;
 mod packing;
+mod specialise;
 mod stored;
 pub mod symmetry;
 mod text;
@@ -26,6 +27,7 @@ pub use code::{Address, Code, Instr, Reg, Width};
 pub use interpreter::{Interpreter, deadlock};
 pub use machine::{End, FRAMES, MAX_FRAME, Machine, frame_step};
 pub use packing::{Packing, Piece};
+pub use specialise::specialise;
 pub use stored::Stored;
 pub use values::{Walk, statement, variables};
 

@@ -9,6 +9,7 @@ mod memory;
 mod rule;
 
 use super::context::{self, Context, DISCARD, DONE, GIVE_UP, Status};
+use super::plan::Plan;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I64};
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlags, Signature, Value};
@@ -16,20 +17,21 @@ use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use ir::rules::code::{Binary, Unary};
 use ir::rules::{Code, FRAMES, Instr, Reg, Rule, Rules, frame_step};
+use std::borrow::Cow;
 use std::mem::offset_of;
 
 /// Something that becomes a function.
 pub enum Piece<'r> {
     /// With its number.
-    Rule(usize, &'r Rule),
-    Routine(&'r Code),
+    Rule(usize, &'r Rule, Plan<'r>),
+    Routine(Cow<'r, Code>),
 }
 
-impl<'r> Piece<'r> {
-    pub fn code(&self) -> &'r Code {
+impl Piece<'_> {
+    pub fn codes(&self) -> &[Code] {
         match self {
-            Piece::Rule(_, rule) => &rule.code,
-            Piece::Routine(code) => code,
+            Piece::Rule(_, _, plan) => plan.codes(),
+            Piece::Routine(code) => std::slice::from_ref(code),
         }
     }
 
@@ -56,36 +58,34 @@ fn routine_signature(call_conv: CallConv, n_params: u32) -> Signature {
     signature
 }
 
-pub fn emit(mut b: FunctionBuilder, rules: &Rules, piece: &Piece) {
-    let code = piece.code();
+pub fn emit<'r>(mut b: FunctionBuilder, rules: &'r Rules, piece: &'r Piece<'r>) {
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
     let params = b.block_params(entry).to_vec();
-    let row = b.declare_var(I64);
-    let registers = (0..code.n_regs).map(|_| b.declare_var(I64)).collect();
+    let (row, frame) = (b.declare_var(I64), b.declare_var(I64));
     let [give_up, discard, returned] = [(); 3].map(|()| b.create_block());
     b.set_cold_block(give_up);
     let call_conv = b.func.signature.call_conv;
-    let constants = constants(code);
     let mut emitter = Emitter {
         b,
         rules,
-        code,
         call_conv,
         context: params[0],
         row,
-        registers,
-        constants,
+        frame,
         give_up,
+        is_rule: matches!(piece, Piece::Rule(..)),
+        code: &NO_CODE,
+        registers: Vec::new(),
+        constants: Vec::new(),
         discard,
         returned,
         disabled: discard,
-        is_rule: matches!(piece, Piece::Rule(..)),
     };
     match piece {
-        Piece::Rule(number, rule) => emitter.rule(*number, rule),
-        Piece::Routine(_) => emitter.routine(&params),
+        Piece::Rule(number, rule, plan) => emitter.rule(*number, rule, plan),
+        Piece::Routine(code) => emitter.routine(code, &params),
     }
     emitter.b.seal_all_blocks();
     emitter.b.finalize();
@@ -97,7 +97,7 @@ fn constants(code: &Code) -> Vec<Option<i64>> {
     let mut values = vec![None; code.n_regs as usize];
     n_set[..=code.n_params as usize].fill(2);
     for instr in &code.instrs {
-        if let Some(to) = target(instr) {
+        if let Some(to) = instr.target() {
             n_set[to.idx()] += 1;
         }
         if let Instr::Const { to, value } = instr {
@@ -107,44 +107,33 @@ fn constants(code: &Code) -> Vec<Option<i64>> {
     values.iter().zip(n_set).map(|(value, n)| value.filter(|_| n == 1)).collect()
 }
 
-/// The register that an instruction sets.
-fn target(instr: &Instr) -> Option<Reg> {
-    match instr {
-        Instr::Const { to, .. }
-        | Instr::Copy { to, .. }
-        | Instr::Unary { to, .. }
-        | Instr::Binary { to, .. }
-        | Instr::Read { to, .. }
-        | Instr::Load { to, .. }
-        | Instr::Element { to, .. }
-        | Instr::Place { to, .. }
-        | Instr::Same { to, .. } => Some(*to),
-        Instr::Call { result, .. } => *result,
-        _ => None,
-    }
-}
+static NO_CODE: Code = Code { n_params: 0, n_regs: 0, frame: 0, instrs: Vec::new() };
 
 struct Emitter<'a, 'r> {
     b: FunctionBuilder<'a>,
     rules: &'r Rules,
-    code: &'r Code,
     call_conv: CallConv,
     context: Value,
     row: Variable,
+    /// How far the own frame is from the row.
+    frame: Variable,
+    give_up: Block,
+    is_rule: bool,
+    /// What is being emitted, and its registers.
+    code: &'r Code,
     registers: Vec<Variable>,
     constants: Vec<Option<i64>>,
-    give_up: Block,
     /// An assumption does not hold.
     discard: Block,
     /// The code has ended.
     returned: Block,
     /// The guard does not hold.
     disabled: Block,
-    is_rule: bool,
 }
 
 impl<'r> Emitter<'_, 'r> {
-    fn routine(&mut self, params: &[Value]) {
+    fn routine(&mut self, code: &'r Code, params: &[Value]) {
+        self.begin(code);
         self.b.def_var(self.row, params[1]);
         for (register, value) in self.registers.clone().into_iter().zip(&params[2..]) {
             self.b.def_var(register, *value);
@@ -158,11 +147,19 @@ impl<'r> Emitter<'_, 'r> {
         }
     }
 
+    /// Gets ready to emit some code.
+    fn begin(&mut self, code: &'r Code) {
+        self.code = code;
+        let others = (1..code.n_regs).map(|_| self.b.declare_var(I64));
+        self.registers = [self.frame].into_iter().chain(others).collect();
+        self.constants = constants(code);
+    }
+
     /// The instructions, from the current block on.
     fn body(&mut self) {
-        if self.is_rule
-            && self.code.instrs.iter().any(|i| matches!(i, Instr::Tick(_) | Instr::Call { .. }))
-        {
+        let counts = |instr: &Instr| matches!(instr, Instr::Tick(_) | Instr::Call { .. });
+        let has_assumptions = !self.rules.assumptions.is_empty();
+        if self.is_rule && (has_assumptions || self.code.instrs.iter().any(counts)) {
             let ticks = self.constant(ir::rules::code::MAX_TICKS as i64);
             self.b.ins().store(
                 MemFlags::trusted(),

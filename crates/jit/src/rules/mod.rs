@@ -8,6 +8,7 @@ mod context;
 mod emit;
 mod native;
 mod packer;
+mod plan;
 
 pub use native::Native;
 
@@ -20,10 +21,10 @@ use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
-use emit::Piece;
 use ir::rules::symmetry::Canon;
 use ir::rules::{Packing, Rules};
 use packer::{Direction, MoveFn, Packer};
+use plan::{Part, Planner};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Functions begin at multiples of this.
@@ -119,23 +120,25 @@ fn all_pieces(
     maker: &mut Maker,
     cancelled: &AtomicBool,
 ) -> Result<Vec<Option<usize>>, Error> {
-    let mut list: Vec<Option<Piece>> = Vec::new();
-    list.extend(rules.rules.iter().enumerate().map(|(i, rule)| Some(Piece::Rule(i, rule))));
-    list.extend(rules.routines.iter().map(|r| Some(Piece::Routine(&r.code))));
+    let mut parts: Vec<Option<Part>> = Vec::new();
+    parts.extend(rules.rules.iter().enumerate().map(|(i, rule)| Some(Part::Rule(i, rule))));
+    parts.extend(rules.routines.iter().map(|r| Some(Part::Routine(&r.code))));
     let conditions = rules.assumptions.iter().chain(&rules.invariants);
-    list.extend(conditions.map(|p| Some(Piece::Routine(&p.code))));
-    list.extend(rules.covers.iter().map(|c| c.code.as_ref().map(Piece::Routine)));
+    parts.extend(conditions.map(|p| Some(Part::Property(&p.code))));
+    parts.extend(rules.covers.iter().map(|c| c.code.as_ref().map(Part::Property)));
+    let mut planner = Planner::new(rules);
     let mut starts = Vec::new();
-    for piece in list {
+    for part in parts {
         // Relaxed: a flag on its own.
         if cancelled.load(Ordering::Relaxed) {
             return Err(Error::Cancelled);
         }
-        let Some(piece) = piece else {
+        let Some(part) = part else {
             starts.push(None);
             continue;
         };
-        if piece.code().n_regs > MAX_REGISTERS {
+        let piece = planner.piece(part);
+        if piece.codes().iter().any(|code| code.n_regs > MAX_REGISTERS) {
             return Err(Error::Machine("a rule is too large".into()));
         }
         let signature = piece.signature(maker.isa.default_call_conv());

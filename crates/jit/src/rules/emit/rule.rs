@@ -3,6 +3,7 @@
 
 use super::super::Numbers;
 use super::super::context::{self, Context, DONE, GIVE_UP};
+use super::super::plan::Plan;
 use super::Emitter;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I64;
@@ -18,55 +19,96 @@ struct Loop {
     nth: Variable,
 }
 
-/// Whether code may write to the state before its last guard, so that an
-/// instance that is not enabled leaves traces.
+/// Whether code may write to the state before a guard, so that an instance
+/// that is not enabled leaves traces.
 fn guard_writes(code: &Code) -> bool {
-    let guard = code.instrs.iter().rposition(|i| matches!(i, Instr::Guard(_)));
-    code.instrs[..guard.unwrap_or(0)].iter().any(|instr| match instr {
+    // By instruction: seen before a write, and behind one.
+    let mut seen = vec![[false; 2]; code.instrs.len() + 1];
+    let mut waiting = vec![(0, false)];
+    while let Some((pc, written)) = waiting.pop() {
+        let Some(instr) = code.instrs.get(pc) else { continue };
+        if std::mem::replace(&mut seen[pc][usize::from(written)], true) {
+            continue;
+        }
+        match instr {
+            Instr::Guard(_) if written => return true,
+            Instr::Jump(label) => waiting.push((*label as usize, written)),
+            Instr::Return(_) | Instr::Fail(_) => {}
+            _ => waiting.push((pc + 1, written || writes(instr))),
+        }
+        if let Instr::Unless { label, .. } = instr {
+            waiting.push((*label as usize, written));
+        }
+    }
+    false
+}
+
+/// Whether an instruction may write to the state.
+fn writes(instr: &Instr) -> bool {
+    match instr {
         Instr::Write { at, .. } | Instr::Store { at, .. } | Instr::Zero { at, .. } => {
             at.base != Some(Reg::FRAME)
         }
         Instr::Move { to, .. } => to.base != Some(Reg::FRAME),
         Instr::Call { .. } => true,
         _ => false,
-    })
+    }
 }
 
-impl Emitter<'_, '_> {
-    /// A loop for each parameter, and the code inside of all.
-    pub(super) fn rule(&mut self, number: usize, rule: &Rule) {
-        let next = self.b.create_block();
-        let done = self.b.create_block();
-        self.disabled = if guard_writes(self.code) { self.discard } else { next };
+impl<'r> Emitter<'_, 'r> {
+    pub(super) fn rule(&mut self, number: usize, rule: &Rule, plan: &'r Plan) {
         self.enter_row();
-        let instance = self.b.declare_var(I64);
-        self.set_var(instance, 0);
-        let loops: Vec<Loop> = rule.params.iter().map(|_| self.new_loop()).collect();
-        if rule.n_instances() == 0 {
-            self.b.ins().jump(done, &[]);
-        } else {
-            self.enter_loops(&rule.params, &loops, 0);
-            self.body();
-            self.finish_instance(number, instance, next);
-            self.b.switch_to_block(next);
-            self.next_instance(&rule.params, &loops, instance, done);
+        match plan {
+            Plan::Unrolled(codes) => self.unrolled(number, codes),
+            Plan::Looped(code) => self.looped(number, rule, code),
         }
-        self.b.switch_to_block(done);
         self.return_status(DONE);
         self.b.switch_to_block(self.give_up);
         self.return_status(GIVE_UP);
-        if rule.n_instances() == 0 {
-            for block in [self.returned, self.discard, next] {
-                self.b.switch_to_block(block);
-                self.return_status(DONE);
-            }
+    }
+
+    /// The code of each instance, one after the other.
+    fn unrolled(&mut self, number: usize, codes: &'r [Code]) {
+        for (i, code) in codes.iter().enumerate() {
+            let instance = self.constant(i as i64);
+            self.begin(code);
+            let next = self.instance(number, instance, code);
+            self.b.switch_to_block(next);
         }
     }
 
+    /// A loop for each parameter, and the code inside of all.
+    fn looped(&mut self, number: usize, rule: &Rule, code: &'r Code) {
+        if rule.n_instances() == 0 {
+            return;
+        }
+        let done = self.b.create_block();
+        let instance = self.b.declare_var(I64);
+        self.set_var(instance, 0);
+        self.begin(code);
+        let loops: Vec<Loop> = rule.params.iter().map(|_| self.new_loop()).collect();
+        self.enter_loops(&rule.params, &loops, 0);
+        let value = self.b.use_var(instance);
+        let next = self.instance(number, value, code);
+        self.b.switch_to_block(next);
+        self.next_instance(&rule.params, &loops, instance, done);
+        self.b.switch_to_block(done);
+    }
+
+    /// Tries an instance; returns the block in which to go on.
+    fn instance(&mut self, number: usize, instance: Value, code: &'r Code) -> Block {
+        [self.returned, self.discard] = [(); 2].map(|()| self.b.create_block());
+        let next = self.b.create_block();
+        self.disabled = if guard_writes(code) { self.discard } else { next };
+        self.body();
+        self.finish_instance(number, instance, next);
+        next
+    }
+
     /// What is done where the code has ended in one way or the other.
-    fn finish_instance(&mut self, number: usize, instance: Variable, next: Block) {
+    fn finish_instance(&mut self, number: usize, instance: Value, next: Block) {
         self.b.switch_to_block(self.returned);
-        let (rule, instance) = (self.constant(number as i64), self.b.use_var(instance));
+        let rule = self.constant(number as i64);
         let (first, end) =
             (Numbers::of(self.rules).assumptions, Numbers::of(self.rules).invariants);
         let unassumed = self.b.create_block();
@@ -108,7 +150,7 @@ impl Emitter<'_, '_> {
         let frames = self.context_field(offset_of!(Context, frames));
         self.b.def_var(self.row, row);
         let frame = self.b.ins().isub(frames, row);
-        self.b.def_var(self.registers[0], frame);
+        self.b.def_var(self.frame, frame);
     }
 
     fn new_loop(&mut self) -> Loop {
