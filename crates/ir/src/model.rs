@@ -1,7 +1,7 @@
 //! `Model`: what can be checked. Anything with states, successors and faults.
 
 use crate::fault::{Fault, FaultKind};
-use crate::rows::Rows;
+use crate::rows::{Cause, Rows};
 use crate::system::ActionIdx;
 use serde::{Deserialize, Serialize};
 
@@ -68,6 +68,13 @@ pub trait Model {
 
     /// All successors of `state`, in a fixed order; a deadlock is a fault.
     fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow;
+
+    /// The same for a state that is expanded once, when it was found by a row
+    /// with this cause, in a search that keeps every state. Successors that are
+    /// found another way may be left out of the rows, and only counted.
+    fn expand_found(&mut self, state: &[u8], _cause: Cause, sink: &mut dyn Sink) -> Flow {
+        self.expand(state, sink)
+    }
 
     /// Bytes at the front of a state that do not count for equality.
     fn hidden(&self) -> usize {

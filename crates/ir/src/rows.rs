@@ -2,8 +2,14 @@
 //! fast writes them here instead of calling the sink for each.
 
 /// Bytes of a head: length of the state and mark (four bytes each), origin
-/// (eight), all little-endian. Machine code relies on it.
+/// (six) and cause (two), all little-endian. Machine code relies on it.
 pub const HEAD: usize = 16;
+const ORIGIN_BITS: u32 = 48;
+const ORIGIN_MASK: u64 = (1 << ORIGIN_BITS) - 1;
+
+/// By what kind of step a state was found, in the model's own numbers; 0 if
+/// that is not known or of no use (see `Model::expand_found`).
+pub type Cause = u16;
 /// Rows begin at multiples of this.
 const ALIGNMENT: usize = 8;
 /// Bytes behind a row that may be overwritten: states are copied in large pieces.
@@ -26,6 +32,7 @@ pub struct Row<'r> {
     pub state: &'r [u8],
     pub mark: u32,
     pub origin: u64,
+    pub cause: Cause,
 }
 
 /// Bytes from one row to the next.
@@ -39,12 +46,12 @@ impl Rows {
         Rows { bytes: Vec::new(), used: 0, full, count: 0, mark: 0, origin: 0 }
     }
 
-    /// What goes into the heads from now on.
+    /// What goes into the heads from now on; of the origin the lower 48 bits.
     pub fn set_head(&mut self, mark: u32, origin: u64) {
-        (self.mark, self.origin) = (mark, origin);
+        (self.mark, self.origin) = (mark, origin & ORIGIN_MASK);
     }
 
-    /// The head of a state of this length.
+    /// The head of a state of this length, of no known cause.
     pub fn head(&self, len: usize) -> [u8; HEAD] {
         let head = len as u128 | (self.mark as u128) << 32 | (self.origin as u128) << 64;
         head.to_le_bytes()
@@ -106,7 +113,7 @@ impl Rows {
     }
 
     /// Takes over rows that were written to the space: bytes used now, and how
-    /// many rows there are more.
+    /// many rows there are more, or were left out.
     pub fn written(&mut self, used: usize, rows: u64) {
         assert!(self.used <= used && used + SLACK <= self.bytes.len());
         self.used = used;
@@ -132,7 +139,9 @@ impl Rows {
         let head = head.expect("a head has sixteen bytes");
         let len = head as u32 as usize;
         let state = &self.bytes[at + HEAD..at + HEAD + len];
-        let row = Row { state, mark: (head >> 32) as u32, origin: (head >> 64) as u64 };
+        let (mark, last) = ((head >> 32) as u32, (head >> 64) as u64);
+        let (origin, cause) = (last & ORIGIN_MASK, (last >> ORIGIN_BITS) as Cause);
+        let row = Row { state, mark, origin, cause };
         (row, at + stride(len))
     }
 
@@ -167,7 +176,10 @@ mod tests {
         let mut at = 0;
         for (mark, state) in states.iter().enumerate() {
             let (row, next) = rows.row(at);
-            assert_eq!(row, Row { state, mark: mark as u32, origin: 1 << 40 | mark as u64 });
+            assert_eq!(
+                row,
+                Row { state, mark: mark as u32, origin: 1 << 40 | mark as u64, cause: 0 }
+            );
             at = next;
         }
         assert_eq!((at, rows.take_count()), (rows.used(), 40));

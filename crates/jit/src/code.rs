@@ -1,14 +1,16 @@
 //! Compiled code: the functions of all locations, and what is needed to run them.
 
+use crate::diamonds::Diamonds;
 use crate::emit;
 use crate::facts::Facts;
 use crate::functions::{ALIGNMENT, Entry, Functions, locations};
-use crate::runtime::{LocationFn, Process, Tables, give_up};
+use crate::runtime::{Around, LocationFn, Process, Tables, give_up};
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
 use ir::layout::Layout;
+use ir::rows::Cause;
 use ir::system::{ChanIdx, System};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -56,9 +58,19 @@ pub struct Code {
     /// There is code; otherwise all is interpreted.
     pub(crate) is_native: bool,
     pub(crate) n_actions: usize,
+    pub(crate) diamonds: Diamonds,
     /// Where the code looks for things in a state.
     pub(crate) layout: Layout,
     module: Option<JITModule>,
+}
+
+impl Code {
+    /// What may be left out in a state of this cause.
+    pub(crate) fn around(&self, cause: Cause) -> Option<Around> {
+        let [process, class] = cause.to_le_bytes();
+        let masks = self.diamonds.masks_of(class)?.as_ptr();
+        Some(Around { process, masks })
+    }
 }
 
 /// The processes of all states.
@@ -96,7 +108,7 @@ pub fn compile_until(
     layout: &Layout,
     cancelled: &AtomicBool,
 ) -> Result<Code, Error> {
-    let facts = Facts::new(system, layout);
+    let mut facts = Facts::new(system, layout);
     let mut code = Code {
         tables: Tables::default(),
         fixed: None,
@@ -106,11 +118,13 @@ pub fn compile_until(
         rendezvous: facts.rendezvous,
         is_native: facts.worth_compiling(),
         n_actions: system.actions.len(),
+        diamonds: Diamonds::default(),
         layout: layout.clone(),
         module: None,
     };
     if code.is_native {
         let isa = host_isa()?;
+        facts.diamonds = Diamonds::of(&facts);
         let functions = Functions::compile(&facts, &*isa, cancelled)?;
         if functions.code.is_empty() {
             code.is_native = false;
@@ -125,6 +139,7 @@ pub fn compile_until(
             waits: locations(&facts).map(|(proc, loc, _)| facts.waits(proc, loc)).collect(),
         };
         code.module = Some(module);
+        code.diamonds = std::mem::take(&mut facts.diamonds);
         code.processes = processes(system, &code.tables);
         code.fixed = facts.fixed_len.map(|_| fixed(system, layout, &code.processes));
     }

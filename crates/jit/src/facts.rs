@@ -4,6 +4,7 @@
 //! Invariant: everything here holds in all states that can be reached, so
 //! code may rely on it without a check.
 
+use crate::diamonds::Diamonds;
 use ir::interpret::MAX_PROCESSES;
 use ir::layout::Layout;
 use ir::scalar::Repr;
@@ -23,6 +24,8 @@ pub struct Facts<'s> {
     pub rendezvous: bool,
     /// For each channel type the first one that looks the same in a state.
     pub class_of: Vec<ChanIdx>,
+    /// Set once the rest is known.
+    pub diamonds: Diamonds,
     globals: Vec<Created>,
     locals: Vec<Vec<Created>>,
 }
@@ -65,6 +68,7 @@ impl<'s> Facts<'s> {
             fixed_len,
             rendezvous: system.chans.iter().any(|c| c.slots == 0),
             class_of: classes(system),
+            diamonds: Diamonds::default(),
             globals: created(&system.globals, &writes.globals),
             locals: locals.map(|(p, w)| created(&p.frame, w)).collect(),
         }

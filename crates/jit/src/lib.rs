@@ -11,6 +11,7 @@
 //! costs time, never correctness.
 
 mod code;
+mod diamonds;
 mod emit;
 mod facts;
 mod functions;

@@ -8,6 +8,7 @@ use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink};
+use ir::rows::Cause;
 use ir::system::System;
 use std::marker::PhantomData;
 
@@ -122,7 +123,7 @@ impl<'s> Native<'s> {
     }
 
     /// Expands natively; `None` if native code gave up.
-    fn try_expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Option<Flow> {
+    fn try_expand(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Option<Flow> {
         if !self.code.is_native || !self.load(state, sink) {
             return None;
         }
@@ -134,12 +135,13 @@ impl<'s> Native<'s> {
             self.context().find_waiting();
         }
         self.context().sink = Some(pointer);
+        let around = self.code.around(cause);
         // SAFETY: the context is loaded, and not borrowed while this runs.
-        let mut status = unsafe { try_all(self.context) };
+        let mut status = unsafe { try_all(self.context, around) };
         if status == STILL && self.system.uses.timeout {
             self.context().timeout = 1;
             // SAFETY: as above.
-            status = unsafe { try_all(self.context) };
+            status = unsafe { try_all(self.context, None) };
         }
         let context = self.context();
         context.sink = None;
@@ -168,7 +170,8 @@ impl<'s> Native<'s> {
     }
 
     fn interpret(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        let seen = self.context().successors + self.context().faults;
+        let context = self.context();
+        let seen = context.successors + context.faults + context.skipped;
         let flow = self.interpreter.expand(state, &mut Resume { seen, sink });
         // SAFETY: as in `context`, which would borrow the interpreter too.
         let reached = unsafe { &mut (*self.context).reached };
@@ -192,7 +195,11 @@ impl Model for Native<'_> {
     }
 
     fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        match self.try_expand(state, sink) {
+        self.expand_found(state, 0, sink)
+    }
+
+    fn expand_found(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Flow {
+        match self.try_expand(state, cause, sink) {
             Some(flow) => {
                 self.counts.native += 1;
                 flow

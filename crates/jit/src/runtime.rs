@@ -45,6 +45,8 @@ const NOWHERE: u32 = u32::MAX;
 const TICK_STEPS: u32 = 4096;
 /// What the interpreter keeps per frame besides the state, roughly.
 const FRAME_BYTES: usize = 88;
+/// A successor is found by the action that makes it.
+pub const OWN_CAUSE: i32 = -1;
 /// Bytes behind a state that may be read and written: copies are made in large pieces.
 pub const SLACK: usize = 64;
 
@@ -109,6 +111,7 @@ impl Space {
 struct Outer {
     timeout: i32,
     waiting: u64,
+    skips: u64,
 }
 
 /// Native code reads the first fields; their order is of no importance, their
@@ -129,6 +132,13 @@ pub struct Context {
     /// What comes before a successor in the rows, and the distance to the next.
     pub head: [u8; rows::HEAD],
     pub stride: usize,
+    /// The actions of the location that are left out, as `Diamonds::masks` has
+    /// them, and how many were.
+    pub skips: u64,
+    pub skipped: u64,
+    /// Inside an atomic sequence or a rendezvous, what its result is found by;
+    /// else `OWN_CAUSE`.
+    pub cause: i32,
     /// The state that is expanded.
     pub state: *const u8,
     /// The start of `reached`.
@@ -146,6 +156,8 @@ pub struct Context {
     pub stopped: bool,
     pub panic: Option<Box<dyn Any + Send>>,
     pub reached: Vec<bool>,
+    /// `Diamonds::classes`.
+    classes: Vec<u8>,
     buffers: Vec<u8>,
     /// Distance between two buffers.
     pub frame_stride: usize,
@@ -176,6 +188,9 @@ impl Context {
             limit: std::ptr::null(),
             head: [0; rows::HEAD],
             stride: 0,
+            skips: 0,
+            skipped: 0,
+            cause: OWN_CAUSE,
             state: std::ptr::null(),
             reached_at: std::ptr::null_mut(),
             procs: [Process::NONE; 256],
@@ -189,6 +204,7 @@ impl Context {
             stopped: false,
             panic: None,
             reached: vec![false; system.actions.len()],
+            classes: code.diamonds.classes.clone(),
             buffers: Vec::new(),
             frame_stride: 0,
             rows_at: std::ptr::null_mut(),
@@ -218,6 +234,7 @@ impl Context {
         }
         (self.timeout, self.stopped, self.depth, self.failure) = (0, false, 0, None);
         (self.successors, self.faults, self.told) = (0, 0, 0);
+        (self.skips, self.skipped, self.cause) = (0, 0, OWN_CAUSE);
         self.reached_at = self.reached.as_mut_ptr();
         let copied = self.copied;
         self.set_space(sink.rows().map(|rows| Space::of(rows, state.len(), copied)));
@@ -253,7 +270,7 @@ impl Context {
     /// Ends the expansion: the sink learns what its rows hold.
     pub fn leave(&mut self, sink: &mut dyn Sink) {
         if let (Some((used, n)), Some(rows)) = (self.untold(), sink.rows()) {
-            rows.written(used, n);
+            rows.written(used, n + self.skipped);
         }
         self.told = self.successors;
     }
@@ -354,9 +371,20 @@ impl Context {
             let head = self.out.sub(rows::HEAD);
             head.cast::<[u8; rows::HEAD]>().write(self.head);
             head.cast::<u32>().write_unaligned(len as u32);
+            self.out.sub(2).cast::<rows::Cause>().write_unaligned(self.first_cause());
         }
         self.out = self.out.wrapping_add(rows::stride(len));
         STILL
+    }
+
+    /// What the successor that is handed out was found by: the step that the
+    /// expansion began with.
+    fn first_cause(&self) -> rows::Cause {
+        let Step { process, action } = self.steps[0];
+        match self.classes.get(action.idx()) {
+            None | Some(0) => 0,
+            Some(class) => rows::Cause::from_le_bytes([process, *class]),
+        }
     }
 
     /// Whether the state inside a sequence of `pid` has been there before in it.
@@ -472,12 +500,16 @@ impl Context {
     /// `state` must be valid for `self.len` bytes.
     #[inline(always)]
     unsafe fn push(&mut self, state: *const u8, pid: u32, only: Option<u32>) -> Outer {
-        let outer = Outer { timeout: self.timeout, waiting: self.waiting };
+        let Context { timeout, waiting, skips, .. } = *self;
+        let outer = Outer { timeout, waiting, skips };
+        if self.depth == 0 {
+            self.cause = self.first_cause().into();
+        }
         self.depth += 1;
         // SAFETY: the caller's promise.
         let place = only.map(|pid| unsafe { self.place(state, pid) });
         self.places[self.depth] = place.unwrap_or(NOWHERE);
-        self.timeout = 0;
+        (self.timeout, self.skips) = (0, 0);
         // SAFETY: the caller's promise.
         self.waiting |= unsafe { self.waits(state, pid) };
         outer
@@ -485,8 +517,11 @@ impl Context {
 
     #[inline(always)]
     fn pop(&mut self, outer: Outer) {
-        (self.timeout, self.waiting) = (outer.timeout, outer.waiting);
+        (self.timeout, self.waiting, self.skips) = (outer.timeout, outer.waiting, outer.skips);
         self.depth -= 1;
+        if self.depth == 0 {
+            self.cause = OWN_CAUSE;
+        }
     }
 
     /// Finds out which rendezvous channels are waited at.

@@ -4,6 +4,7 @@
 
 use crate::code::Error;
 use ir::model::{Flow, Model, Sink};
+use ir::rows::Cause;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
@@ -94,6 +95,13 @@ impl<C> Model for Tiered<'_, C> {
     fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
         match self.advance() {
             Some(native) => native.expand(state, sink),
+            None => self.interpreter.expand(state, sink),
+        }
+    }
+
+    fn expand_found(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Flow {
+        match self.advance() {
+            Some(native) => native.expand_found(state, cause, sink),
             None => self.interpreter.expand(state, sink),
         }
     }

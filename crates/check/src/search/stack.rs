@@ -20,8 +20,8 @@ use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::sync::Arc;
 
-/// Bytes of a state, in memory as on disk: token and depth.
-pub(super) const STATE: usize = 12;
+/// Bytes of a state, in memory as on disk: token, depth and cause.
+pub(super) const STATE: usize = 14;
 /// States that are read at once.
 const BATCH: usize = 4096;
 
@@ -180,8 +180,8 @@ impl Stack {
     ) -> Result<(), Trouble> {
         for segment in &mut self.segments {
             for at in segment.from..segment.to {
-                let Waiting { token, depth } = segment.get(at);
-                segment.set(at, Waiting { token: name(token)?, depth });
+                let state = segment.get(at);
+                segment.set(at, Waiting { token: name(state.token)?, ..state });
             }
         }
         let mut bytes = vec![0; BATCH * STATE];
@@ -191,8 +191,9 @@ impl Stack {
             let batch = &mut bytes[..n as usize * STATE];
             seek(&mut self.disk, from)?.read_exact(batch)?;
             for bytes in batch.chunks_exact_mut(STATE) {
-                let Waiting { token, depth } = decode(bytes);
-                bytes.copy_from_slice(&encode(Waiting { token: name(token)?, depth }));
+                let state = decode(bytes);
+                let renamed = Waiting { token: name(state.token)?, ..state };
+                bytes.copy_from_slice(&encode(renamed));
             }
             seek(&mut self.disk, from)?.write_all(batch)?;
             from += n;
@@ -217,7 +218,8 @@ impl Stack {
         let mut bytes = [0; STATE];
         for _ in 0..n {
             from.read_exact(&mut bytes)?;
-            self.push_all(std::iter::once(decode(&bytes)))?;
+            // The model may have had other numbers for causes when it was written.
+            self.push_all(std::iter::once(Waiting { cause: 0, ..decode(&bytes) }))?;
         }
         Ok(())
     }
@@ -368,17 +370,19 @@ fn no_memory(bytes: usize) -> ! {
 fn encode(state: Waiting) -> [u8; STATE] {
     let mut bytes = [0; STATE];
     bytes[..8].copy_from_slice(&{ state.token }.to_le_bytes());
-    bytes[8..].copy_from_slice(&{ state.depth }.to_le_bytes());
+    bytes[8..12].copy_from_slice(&{ state.depth }.to_le_bytes());
+    bytes[12..].copy_from_slice(&{ state.cause }.to_le_bytes());
     bytes
 }
 
 #[inline]
 fn decode(bytes: &[u8]) -> Waiting {
-    let mut token = [0; 8];
-    let mut depth = [0; 4];
+    let (mut token, mut depth, mut cause) = ([0; 8], [0; 4], [0; 2]);
     token.copy_from_slice(&bytes[..8]);
-    depth.copy_from_slice(&bytes[8..STATE]);
-    Waiting { token: u64::from_le_bytes(token), depth: u32::from_le_bytes(depth) }
+    depth.copy_from_slice(&bytes[8..12]);
+    cause.copy_from_slice(&bytes[12..STATE]);
+    let (token, depth) = (u64::from_le_bytes(token), u32::from_le_bytes(depth));
+    Waiting { token, depth, cause: u16::from_le_bytes(cause) }
 }
 
 fn seek(disk: &mut Option<File>, at: u64) -> io::Result<&mut File> {

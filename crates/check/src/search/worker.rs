@@ -1,12 +1,13 @@
 //! The expansion loop of one thread: read a state, expand it, offer its
 //! successors, settle which are new. Orders decide what is expanded next.
 
+use super::Options;
 use super::run::{Run, Witness};
 use crate::outcome::Stop;
 use crate::store::{Full, Token, Writer};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
-use ir::rows::Rows;
+use ir::rows::{Cause, Rows};
 use std::sync::atomic::Ordering;
 
 /// Expansions between two reports of a thread to the others; to begin with it
@@ -14,17 +15,20 @@ use std::sync::atomic::Ordering;
 const REPORT_EXPANSIONS: u64 = 512;
 const REPORTS_AT_ONCE: u64 = 4096;
 
-/// A state that waits to be expanded, with its depth.
+/// A state that waits to be expanded, with its depth and what it was found by.
 #[derive(Debug, Clone, Copy)]
-#[repr(C, packed(4))]
+#[repr(C, packed(2))]
 pub(super) struct Waiting {
     pub token: Token,
     pub depth: u32,
+    pub cause: Cause,
 }
 
 pub(super) struct Worker<'r, W> {
     model: Box<dyn Model + 'r>,
     state: Vec<u8>,
+    /// The model may leave out successors that are found another way.
+    leaves_out: bool,
     /// States expanded, and how many of them at the last report.
     pub expanded: u64,
     reported: u64,
@@ -51,6 +55,15 @@ pub(super) struct Finds<'r, W> {
     pub fresh: Vec<Waiting>,
 }
 
+/// Whether what is found another way may be left out: if it makes no difference
+/// at what depth that is, and if the search ends with a step that goes wrong,
+/// as such a step would count as one.
+fn may_leave_out(options: &Options) -> bool {
+    let goes_on = |kind: &FaultKind| !matches!(kind, FaultKind::Assertion | FaultKind::Deadlock);
+    let goes_on = options.ignore.iter().any(goes_on) || options.target.is_some();
+    options.depth.is_none() && options.max_violations <= 1 && !goes_on
+}
+
 impl<'r, W: Writer> Worker<'r, W> {
     pub fn new(run: &'r Run<'r>, model: Box<dyn Model + 'r>, writer: W) -> Worker<'r, W> {
         let finds = Finds {
@@ -65,7 +78,8 @@ impl<'r, W: Writer> Worker<'r, W> {
             aborted: false,
             fresh: Vec::new(),
         };
-        Worker { model, state: Vec::new(), expanded: 0, reported: 0, finds }
+        let leaves_out = may_leave_out(run.options);
+        Worker { model, state: Vec::new(), leaves_out, expanded: 0, reported: 0, finds }
     }
 
     /// Finds the initial states.
@@ -83,7 +97,8 @@ impl<'r, W: Writer> Worker<'r, W> {
         }
         for waiting in states {
             self.finds.enter(*waiting, &mut self.state);
-            self.model.expand(&self.state, &mut self.finds);
+            let cause = if self.leaves_out { waiting.cause } else { 0 };
+            self.model.expand_found(&self.state, cause, &mut self.finds);
             self.finds.advance();
             if self.finds.aborted {
                 break;
@@ -129,7 +144,7 @@ impl<'r, W: Writer> Worker<'r, W> {
 }
 
 impl<W: Writer> Finds<'_, W> {
-    fn enter(&mut self, Waiting { token, depth }: Waiting, state: &mut Vec<u8>) {
+    fn enter(&mut self, Waiting { token, depth, .. }: Waiting, state: &mut Vec<u8>) {
         self.depth = depth;
         self.parent = Some(token);
         self.at_limit = self.run.options.depth.is_some_and(|limit| depth as usize >= limit);
@@ -173,9 +188,9 @@ fn note_new<'f>(
     fresh: &'f mut Vec<Waiting>,
     found: &'f mut u64,
     deepest: &'f mut u32,
-) -> impl FnMut(Token, u32) + 'f {
-    |token, depth| {
-        fresh.push(Waiting { token, depth });
+) -> impl FnMut(Token, u32, Cause) + 'f {
+    |token, depth, cause| {
+        fresh.push(Waiting { token, depth, cause });
         *found += 1;
         *deepest = depth.max(*deepest);
     }

@@ -20,7 +20,7 @@ use crate::bytes::{copy, equal, hash};
 use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
-use ir::rows::{HEAD, Row, Rows, stride};
+use ir::rows::{Cause, HEAD, Row, Rows, stride};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -242,7 +242,7 @@ impl ExactWriter<'_> {
 
     /// Compares and inserts all that was sought.
     #[inline(always)]
-    fn settle_sought(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
+    fn settle_sought(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let store = self.store;
         for i in self.n_settled..self.sought.len() {
             let (row, mut position) = (self.hashed[i], self.sought[i]);
@@ -256,32 +256,32 @@ impl ExactWriter<'_> {
                     continue;
                 }
             } else if position.is_free() && store.table.has_room(row.hash) {
-                let (Row { mark, origin, .. }, _) = self.rows.row(row.at as usize - HEAD);
+                let (Row { mark, origin, cause, .. }, _) = self.rows.row(row.at as usize - HEAD);
                 let place = store.records.write(&mut self.chunk, state, Place(origin));
                 let Some(Place(place)) = place else { return Err(Full) };
                 let entry = tag(row.hash) << PLACE_BITS | place;
                 if store.table.put_at(position, row.hash, entry) {
                     Records::keep(&mut self.chunk, state.len());
-                    new(place, mark);
+                    new(place, mark, cause);
                     continue;
                 }
                 store.records.drop_written(&self.chunk);
             }
-            if let Some((token, mark)) = self.insert(row)? {
-                new(token, mark);
+            if let Some((token, mark, cause)) = self.insert(row)? {
+                new(token, mark, cause);
             }
         }
         self.n_settled = self.sought.len();
         Ok(())
     }
 
-    /// Inserts a row, if it is not there, wherever it belongs; its token and
-    /// mark if it is new.
+    /// Inserts a row, if it is not there, wherever it belongs; its token, mark
+    /// and cause if it is new.
     #[cold]
-    fn insert(&mut self, row: Hashed) -> Result<Option<(Token, u32)>, Full> {
+    fn insert(&mut self, row: Hashed) -> Result<Option<(Token, u32, Cause)>, Full> {
         let store = self.store;
         let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
-        let (Row { state, mark, origin }, _) = self.rows.row(row.at as usize - HEAD);
+        let (Row { state, mark, origin, cause }, _) = self.rows.row(row.at as usize - HEAD);
         let chunk = &mut self.chunk;
         let mut written = false;
         let write = || {
@@ -292,7 +292,7 @@ impl ExactWriter<'_> {
         let inserted = store.table.insert(row.hash, |entry| store.is(entry, state), write, guard);
         if let Inserted::New(entry) = inserted {
             Records::keep(&mut self.chunk, state.len());
-            return Ok(Some((Placed::place(entry), mark)));
+            return Ok(Some((Placed::place(entry), mark, cause)));
         }
         if written {
             // Another thread was faster, or memory is full.
@@ -301,7 +301,7 @@ impl ExactWriter<'_> {
         if inserted == Inserted::NoRoom { Err(Full) } else { Ok(None) }
     }
 
-    fn settle_all(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
+    fn settle_all(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         self.hash_until(self.rows.used());
         self.settle_sought(&mut new)?;
         self.seek();
@@ -335,7 +335,7 @@ impl Writer for ExactWriter<'_> {
     }
 
     #[inline(always)]
-    fn advance(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full> {
+    fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         if self.rows.used() - self.there < BLOCK * stride(self.last_len) {
             return Ok(());
         }
@@ -346,7 +346,7 @@ impl Writer for ExactWriter<'_> {
         Ok(())
     }
 
-    fn settle(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full> {
+    fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let result = self.settle_all(new);
         self.clear();
         result

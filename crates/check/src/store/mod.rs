@@ -21,7 +21,7 @@ pub use lossy::{
 pub use shape::Shape;
 pub use tree::{TreeStore, TreeWriter};
 
-use ir::rows::Rows;
+use ir::rows::{Cause, Rows};
 
 /// The name that a store gives to a state.
 pub type Token = u64;
@@ -65,11 +65,11 @@ pub trait Writer {
 
     /// Goes on with what was offered, as far as memory has arrived; to be
     /// called after each expansion. Calls `new` for each state that was not
-    /// visited before, with its mark.
-    fn advance(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full>;
+    /// visited before, with its mark and cause.
+    fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full>;
 
     /// Stores all that was offered, as `advance` does.
-    fn settle(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full>;
+    fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full>;
 
     /// Tells whether the states that were read since this was last called have
     /// been expanded; else they will be read again.

@@ -24,7 +24,7 @@ fn tree(shapes: Vec<Shape>, limit: u64) -> TreeStore {
 fn insert(writer: &mut impl Writer, state: &[u8]) -> Result<Option<Token>, Full> {
     let mut new = None;
     writer.rows().push(state);
-    writer.settle(|token, _| new = Some(token))?;
+    writer.settle(|token, _, _| new = Some(token))?;
     Ok(new)
 }
 
@@ -123,12 +123,12 @@ fn is_new_to_one_of_many_threads<S: Store>(store: &S) {
             state[19] = number as u8;
             writer.rows().set_head(number as u32, 0);
             writer.rows().push(&state);
-            writer.advance(|token, mark| new.push((token, mark))).expect("room");
+            writer.advance(|token, mark, _| new.push((token, mark))).expect("room");
             if writer.rows().is_full() {
-                writer.settle(|token, mark| new.push((token, mark))).expect("room");
+                writer.settle(|token, mark, _| new.push((token, mark))).expect("room");
             }
         }
-        writer.settle(|token, mark| new.push((token, mark))).expect("room");
+        writer.settle(|token, mark, _| new.push((token, mark))).expect("room");
         new
     };
     let new: Vec<(Token, u32)> = std::thread::scope(|scope| {

@@ -20,7 +20,7 @@ use crate::blocks::{damaged, read_number, write_number};
 use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
-use ir::rows::Rows;
+use ir::rows::{Cause, Row, Rows};
 use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
@@ -213,6 +213,7 @@ struct Waiting {
     /// Which of the parents; `NONE` if it has another shape.
     parent: u32,
     mark: u32,
+    cause: Cause,
 }
 
 const NONE: u32 = u32::MAX;
@@ -234,7 +235,7 @@ impl Batch {
 
     /// Takes a state, with the parent's numbers where nothing has changed.
     #[inline(always)]
-    fn add(&mut self, state: &[u8], mark: u32) {
+    fn add(&mut self, Row { state, mark, cause, .. }: Row) {
         let Some(shape) = &self.shape else { return };
         let n_leaves = shape.leaves.len();
         let first = self.nodes.len();
@@ -253,7 +254,7 @@ impl Batch {
             self.leaves.extend(shape.leaves.iter().map(|&(at, size)| leaf(state, at, size)));
         }
         let parent = parent.map_or(NONE, |p| p as u32);
-        self.states.push(Waiting { parent, mark });
+        self.states.push(Waiting { parent, mark, cause });
     }
 }
 
@@ -294,6 +295,7 @@ fn join(left: u32, right: u32) -> u64 {
 struct Offered {
     root: u64,
     mark: u32,
+    cause: Cause,
 }
 
 pub struct TreeWriter<'s> {
@@ -340,7 +342,7 @@ impl TreeWriter<'_> {
                 self.turn_to(len);
             }
             let (row, next) = self.rows.row(at);
-            self.batch.add(row.state, row.mark);
+            self.batch.add(row);
             at = next;
         }
         self.rows.clear();
@@ -421,7 +423,7 @@ impl TreeWriter<'_> {
             let root =
                 batch.number << (2 * NUMBER_BITS) | (left as u64) << NUMBER_BITS | right as u64;
             store.roots.prefetch(mix(root));
-            offered.push(Offered { root, mark: waiting.mark });
+            offered.push(Offered { root, mark: waiting.mark, cause: waiting.cause });
         }
     }
 
@@ -466,7 +468,7 @@ impl TreeWriter<'_> {
     /// else may be waiting.
     pub fn name(&mut self, state: &[u8]) -> Result<Token, Full> {
         self.turn_to(state.len());
-        self.batch.add(state, 0);
+        self.batch.add(Row { state, mark: 0, origin: 0, cause: 0 });
         self.fold();
         if std::mem::take(&mut self.full) {
             return Err(Full);
@@ -506,7 +508,7 @@ impl Writer for TreeWriter<'_> {
         &mut self.rows
     }
 
-    fn advance(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full> {
+    fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         self.take_rows();
         match self.batch.states.len() + self.offered.len() {
             MOST_OFFERED.. => self.settle(new),
@@ -514,14 +516,14 @@ impl Writer for TreeWriter<'_> {
         }
     }
 
-    fn settle(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
+    fn settle(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         self.take_rows();
         self.fold();
         let guard = &self.guard.take().unwrap_or_else(crossbeam_epoch::pin);
         let mut result = if std::mem::take(&mut self.full) { Err(Full) } else { Ok(()) };
-        for Offered { root, mark } in self.offered.drain(..) {
+        for Offered { root, mark, cause } in self.offered.drain(..) {
             match self.store.roots.insert_value(mix(root), root, guard) {
-                Inserted::New(_) => new(root, mark),
+                Inserted::New(_) => new(root, mark, cause),
                 Inserted::Found(_) => {}
                 Inserted::NoRoom => result = Err(Full),
             }

@@ -1,7 +1,7 @@
 //! Actions: guard, effects, and what follows.
 
 use super::{Emitter, Role};
-use crate::runtime::{self, Context, MOVED, UNWIND};
+use crate::runtime::{self, Context, MOVED, OWN_CAUSE, UNWIND};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
@@ -228,6 +228,7 @@ impl Emitter<'_, '_> {
         let at = offset_of!(Context, head) as i32;
         let head = self.b.ins().load(I8X16, flags, self.context, at);
         self.b.ins().store(flags, head, self.out, -(rows::HEAD as i32));
+        self.set_cause();
         let stride = self.load_context(I64, offset_of!(Context, stride));
         let next = self.b.ins().iadd(self.out, stride);
         self.b.ins().store(flags, next, self.context, offset_of!(Context, out) as i32);
@@ -238,6 +239,51 @@ impl Emitter<'_, '_> {
         self.set_reached();
         self.jump(done);
         self.enter(done);
+    }
+
+    /// Whether an action, the i-th of its location, is left out in some states.
+    pub(super) fn may_skip(&self, idx: ActionIdx, i: usize) -> bool {
+        let may_skip = self.facts.diamonds.may_skip.get(idx.idx());
+        i < 64 && self.role == Role::Moves && may_skip == Some(&true)
+    }
+
+    /// The action is enabled. Leaves if its successor is found another way.
+    pub(super) fn skip_if_known(&mut self) {
+        let Some((i, skip)) = self.skip else { return };
+        let skips = self.load_context(I64, offset_of!(Context, skips));
+        let bit = self.b.ins().band_imm(skips, 1 << i);
+        let make = self.b.create_block();
+        self.b.ins().brif(bit, skip, &[], make, &[]);
+        self.enter(make);
+    }
+
+    /// Where an action is left out: it counts as one that has run.
+    pub(super) fn skipped(&mut self, escape: u32, next: Block) {
+        let Some((_, skip)) = self.skip.take() else { return };
+        self.enter(skip);
+        let skipped = self.load_context(I64, offset_of!(Context, skipped));
+        let (flags, at) = (self.write_flags(), offset_of!(Context, skipped) as i32);
+        let skipped = self.b.ins().iadd_imm(skipped, 1);
+        self.b.ins().store(flags, skipped, self.context, at);
+        self.has_run(escape);
+        self.jump(next);
+    }
+
+    /// Tells in the head what kind of action this is.
+    fn set_cause(&mut self) {
+        let diamonds = &self.facts.diamonds;
+        let class = diamonds.classes.get(self.action.idx()).copied().unwrap_or(0);
+        if class == 0 {
+            return;
+        }
+        let mut cause = self.b.ins().bor_imm(self.pid, i64::from(class) << 8);
+        if diamonds.in_sequence[self.action.idx()] {
+            let first = self.load_context(I32, offset_of!(Context, cause));
+            let own = self.b.ins().icmp_imm(IntCC::Equal, first, i64::from(OWN_CAUSE));
+            cause = self.b.ins().select(own, cause, first);
+        }
+        let flags = self.write_flags();
+        self.b.ins().istore16(flags, cause, self.out, -2);
     }
 
     /// Lets the other processes receive from the rendezvous channel.

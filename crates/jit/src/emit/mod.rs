@@ -78,6 +78,8 @@ pub struct Emitter<'a, 's> {
     asserts: bool,
     /// The action that is tried.
     action: ActionIdx,
+    /// Its number at the location, and where to go to leave it out, if it may be.
+    skip: Option<(usize, Block)>,
     /// The statement, for assertions.
     span: Span,
     /// Its operations after the first cannot go wrong.
@@ -131,6 +133,7 @@ pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, r
         sends: Sends::default(),
         asserts: false,
         action: ActionIdx(0),
+        skip: None,
         span: Span::NONE,
         rest_is_harmless: false,
         in_block: false,
@@ -164,7 +167,9 @@ impl Emitter<'_, '_> {
             }
             let next = self.b.create_block();
             self.base = Base::State;
+            self.skip = self.may_skip(idx, i).then(|| (i, self.b.create_block()));
             self.action(idx, action, next);
+            self.skipped(action.escape, next);
             self.enter(next);
         }
         self.jump(end);
@@ -254,6 +259,7 @@ impl Emitter<'_, '_> {
         if self.base == Base::Out {
             return;
         }
+        self.skip_if_known();
         match self.facts.fixed_len {
             Some(len) if (PIECE..=UNROLLED_COPY).contains(&len) => {
                 let (read, write) = (self.read_flags(), self.write_flags());

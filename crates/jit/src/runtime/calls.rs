@@ -19,19 +19,28 @@ pub unsafe extern "C" fn give_up(
 ///
 /// # Safety
 /// `context` must be valid, loaded, and not borrowed by anyone.
-pub unsafe fn try_all(context: *mut Context) -> Status {
+pub unsafe fn try_all(context: *mut Context, around: Option<Around>) -> Status {
     // SAFETY: the caller's promise.
     unsafe {
         match (*context).wide_locations {
-            true => try_each::<true>(context),
-            false => try_each::<false>(context),
+            true => try_each::<true>(context, around),
+            false => try_each::<false>(context, around),
         }
     }
 }
 
+/// What is known of the diamonds around a state.
+#[derive(Clone, Copy)]
+pub struct Around {
+    /// The process that led to it.
+    pub process: u8,
+    /// By location, in the order of the tables: what younger processes leave out.
+    pub masks: *const u64,
+}
+
 /// # Safety
 /// As for `try_all`; `WIDE` is what the context says.
-unsafe fn try_each<const WIDE: bool>(context: *mut Context) -> Status {
+unsafe fn try_each<const WIDE: bool>(context: *mut Context, around: Option<Around>) -> Status {
     // SAFETY: the caller's promise: processes lie inside the state, and have
     // as many functions as locations. References to the context end before
     // native code is called.
@@ -41,7 +50,7 @@ unsafe fn try_each<const WIDE: bool>(context: *mut Context) -> Status {
         let procs = (&raw const (*context).procs).cast::<Process>();
         let mut status = STILL;
         for pid in (0..(*context).n_procs as usize).rev() {
-            let Process { at, locations, moves, .. } = *procs.add(pid);
+            let Process { at, locations, moves, table, .. } = *procs.add(pid);
             let place = state.add(at as usize + 1);
             let mut location = *place as u32;
             if WIDE {
@@ -49,6 +58,10 @@ unsafe fn try_each<const WIDE: bool>(context: *mut Context) -> Status {
             }
             if location >= locations {
                 return UNWIND;
+            }
+            if let Some(Around { process, masks }) = around {
+                let skips = *masks.add((table + location) as usize);
+                (*context).skips = if pid > process as usize { skips } else { 0 };
             }
             if let Some(function) = *moves.add(location as usize) {
                 status |= function(context, state, out, at as usize, pid as u32, 0);

@@ -2,11 +2,13 @@
 
 #![allow(dead_code)] // Each test binary uses a part of this.
 
+pub mod searches;
+
 use ir::fault::Fault;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink, Step};
-use ir::rows::Rows;
+use ir::rows::{Cause, Rows};
 use ir::rules::Rules;
 use ir::rules::Stored;
 use ir::system::System;
@@ -26,6 +28,8 @@ pub enum Event {
 /// More events of one expansion, or a longer atomic sequence, are not looked at.
 const MAX_EVENTS: usize = 2000;
 const MAX_TICKS: usize = 4;
+/// Models with more states are not searched.
+const SEARCHED: usize = 2000;
 
 /// Takes all events, or stops after `stop_after` of them.
 pub struct Events {
@@ -59,7 +63,9 @@ impl Sink for Events {
 /// Takes successors in rows, few at a time, and forgets the steps.
 struct InRows {
     rows: Rows,
-    successors: Vec<Vec<u8>>,
+    successors: Vec<(Vec<u8>, Cause)>,
+    /// How many of them were told of, not written.
+    told: u64,
     faults: Vec<Fault>,
 }
 
@@ -67,12 +73,19 @@ const MARK: u32 = 77;
 const ORIGIN: u64 = 1 << 40;
 
 impl InRows {
+    /// Rows that are full with so many bytes.
+    fn new(bytes: usize) -> InRows {
+        let mut rows = Rows::new(bytes);
+        rows.set_head(MARK, ORIGIN);
+        InRows { rows, successors: Vec::new(), told: 0, faults: Vec::new() }
+    }
+
     fn take(&mut self) {
         let mut at = 0;
         while at < self.rows.used() {
             let (row, next) = self.rows.row(at);
             assert_eq!((row.mark, row.origin), (MARK, ORIGIN));
-            self.successors.push(row.state.to_vec());
+            self.successors.push((row.state.to_vec(), row.cause));
             at = next;
         }
         self.rows.clear();
@@ -82,7 +95,8 @@ impl InRows {
 impl Sink for InRows {
     fn successor(&mut self, state: &[u8], _: &[Step]) -> Flow {
         self.take();
-        self.successors.push(state.to_vec());
+        self.successors.push((state.to_vec(), 0));
+        self.told += 1;
         Flow::Continue
     }
 
@@ -104,14 +118,12 @@ impl Sink for InRows {
 
 /// Whether an expansion into rows of so many bytes finds what is expected.
 fn same_in_rows(model: &mut dyn Model, state: &[u8], expected: &[Event], bytes: usize) -> bool {
-    let mut rows = Rows::new(bytes);
-    rows.set_head(MARK, ORIGIN);
-    let mut sink = InRows { rows, successors: Vec::new(), faults: Vec::new() };
+    let mut sink = InRows::new(bytes);
     model.expand(state, &mut sink);
     sink.take();
     let (mut successors, mut faults) = (sink.successors.iter(), sink.faults.iter());
     let same = expected.iter().all(|event| match event {
-        Event::Successor(state, _) => successors.next() == Some(state),
+        Event::Successor(state, _) => successors.next().map(|(state, _)| state) == Some(state),
         Event::Fault(fault, _) => faults.next() == Some(fault),
     });
     let n_events = sink.successors.len() + sink.faults.len();
@@ -139,7 +151,9 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
     let layout = Layout::new(system);
     let code = jit::compile(system, &layout).map_err(|e| e.to_string())?;
     let mut native = Native::new(&code, system, &layout);
-    agree(&mut Interpreter::new(system, &layout), &mut native, max_states)?;
+    let mut interpreter = Interpreter::new(system, &layout);
+    agree(&mut interpreter, &mut native, max_states)?;
+    searches::agree(&mut interpreter, &mut native, max_states.max(SEARCHED))?;
     Ok(native.counts())
 }
 

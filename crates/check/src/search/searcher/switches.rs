@@ -90,7 +90,7 @@ impl<W: Writer> Expansion<'_, W> {
     /// Stores the successors; the new ones go on top.
     fn settle(&mut self, stack: &mut Vec<Waiting>, dice: &mut Dice) {
         let Expansion { run, writer, fresh, .. } = self;
-        if writer.settle(|token, mark| fresh.push((token, mark))).is_err() {
+        if writer.settle(|token, mark, _| fresh.push((token, mark))).is_err() {
             run.stop(Stop::Memory);
         }
         run.transitions.fetch_add(writer.rows().take_count(), Ordering::Relaxed);
@@ -129,7 +129,7 @@ impl<W: Writer> Sink for Expansion<'_, W> {
 
     fn make_room(&mut self) -> Flow {
         let Expansion { writer, fresh, .. } = self;
-        if writer.settle(|token, mark| fresh.push((token, mark))).is_err() {
+        if writer.settle(|token, mark, _| fresh.push((token, mark))).is_err() {
             self.run.stop(Stop::Memory);
         }
         self.flow()

@@ -27,7 +27,7 @@ use crate::bytes::{Fingerprint, copy, fingerprint, hash};
 use crate::crc::Crc;
 use crate::dice::Dice;
 use crate::memory::Budget;
-use ir::rows::{Row, Rows, stride};
+use ir::rows::{Cause, Row, Rows, stride};
 pub use slab::Desk as SlabDesk;
 use slab::Desk;
 pub use slab::Slab;
@@ -233,7 +233,7 @@ impl<F: Filter> LossyWriter<'_, F> {
         }
     }
 
-    fn settle_hashed(&mut self, mut new: impl FnMut(Token, u32)) -> Result<(), Full> {
+    fn settle_hashed(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let LossyStore { filter, slab, .. } = self.store;
         while let Some(&(state, at)) = self.hashed.get(self.n_settled) {
             let unlucky = self.store.unlucky > 0
@@ -241,13 +241,13 @@ impl<F: Filter> LossyWriter<'_, F> {
                 && self.store.is_unlucky(&mut self.dice);
             match if unlucky { Marked::New } else { filter.mark(state) } {
                 Marked::New => {
-                    let (Row { state, mark, origin }, _) = self.rows.row(at as usize);
+                    let (Row { state, mark, origin, .. }, _) = self.rows.row(at as usize);
                     let token = slab.add(state, origin, &mut self.desk).ok_or(Full)?;
                     self.store.unstored.fetch_add(unlucky as u64, Ordering::Relaxed);
                     if self.store.collector.is_some() {
                         self.collected.push(self.store.fixed_hash(state));
                     }
-                    new(token, mark);
+                    new(token, mark, 0);
                 }
                 Marked::Seen | Marked::Dropped => {}
                 Marked::NoRoom => return Err(Full),
@@ -281,7 +281,7 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
         &mut self.rows
     }
 
-    fn advance(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full> {
+    fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         if self.rows.used() - self.read < BLOCK * stride(self.last_len) {
             return Ok(());
         }
@@ -290,7 +290,7 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
         Ok(())
     }
 
-    fn settle(&mut self, new: impl FnMut(Token, u32)) -> Result<(), Full> {
+    fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         self.hash_until(self.rows.used());
         let result = self.settle_hashed(new);
         self.clear();

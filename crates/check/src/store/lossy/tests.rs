@@ -120,7 +120,7 @@ fn finds_each_state_once<F: Filter>(filter: F) {
         bytes.resize(10 + number as usize % 23, 3);
         let mut new = None;
         writer.rows().push(&bytes);
-        writer.settle(|token, _| new = Some(token)).expect("room");
+        writer.settle(|token, _, _| new = Some(token)).expect("room");
         assert_eq!(new.is_some(), set.insert(number));
         if let Some(token) = new {
             let mut read = Vec::new();
