@@ -175,7 +175,7 @@ fn processes(system: &System, tables: &Tables) -> Vec<Process> {
         next += locations;
         let moves = tables.moves[table..next].as_ptr();
         let (table, locations) = (table as u32, locations as u32);
-        Process { at: 0, locations, moves, table, proc: i as u32, end: 0 }
+        Process { at: 0, locations, moves, table, proc: i as u32 }
     };
     system.procs.iter().enumerate().map(entry).collect()
 }

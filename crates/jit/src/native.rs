@@ -89,10 +89,10 @@ impl<'s> Native<'s> {
                 return true;
             }
         }
-        if context.n_procs == n_procs as u32 && context.has_same_processes(state) {
+        if context.has_same_processes(state) {
             return true;
         }
-        context.n_procs = 0;
+        context.forget_shape();
         let mut at = layout.procs_at;
         let mut n_queues = layout.global_queues.len();
         if n_queues > context.queues.len() {
@@ -101,8 +101,7 @@ impl<'s> Native<'s> {
         for pid in 0..n_procs as usize {
             let Some(&ty) = state.get(at) else { return false };
             let Some(proc) = layout.procs.get(ty as usize) else { return false };
-            let end = (at + proc.size) as u32;
-            context.procs[pid] = Process { at: at as u32, end, ..code.processes[ty as usize] };
+            context.procs[pid] = Process { at: at as u32, ..code.processes[ty as usize] };
             if n_queues + proc.queues.len() > context.queues.len() {
                 return false;
             }
@@ -119,6 +118,7 @@ impl<'s> Native<'s> {
         }
         context.n_procs = n_procs as u32;
         context.n_queues = n_queues as u32;
+        context.set_shape(state, layout.count_at);
         true
     }
 

@@ -60,13 +60,11 @@ pub struct Process {
     pub moves: *const Option<LocationFn>,
     pub table: u32,
     pub proc: u32,
-    /// Where it ends in the state.
-    pub end: u32,
 }
 
 impl Process {
     const NONE: Process =
-        Process { at: 0, locations: 0, moves: std::ptr::null(), table: 0, proc: 0, end: 0 };
+        Process { at: 0, locations: 0, moves: std::ptr::null(), table: 0, proc: 0 };
 }
 
 /// A channel, found by its number.
@@ -168,6 +166,10 @@ pub struct Context {
     /// Bytes that native code copies of any state, if it is that simple.
     copied: usize,
     wide_locations: bool,
+    /// The state whose processes were found last, and a mask of the bytes that
+    /// tell which they are. Empty if there is none.
+    shape: Vec<u8>,
+    mask: Vec<u8>,
     /// Of each frame of an atomic sequence the process and its location.
     places: [u32; MAX_FRAMES],
     depth: usize,
@@ -211,6 +213,8 @@ impl Context {
             told: 0,
             copied: code.fixed.as_ref().and_then(|f| f.lens.last().copied()).unwrap_or(0),
             wide_locations,
+            shape: Vec::new(),
+            mask: Vec::new(),
             places: [NOWHERE; MAX_FRAMES],
             depth: 0,
             steps: [Step { process: 0, action: ActionIdx(0) }; MAX_FRAMES + 1],
@@ -240,14 +244,41 @@ impl Context {
         self.set_space(sink.rows().map(|rows| Space::of(rows, state.len(), copied)));
     }
 
-    /// Whether the processes found last, if there are any, are where they were
-    /// then, so that they need not be found again.
+    /// Whether the processes found last are where they were then, so that they
+    /// need not be found again.
     #[inline(always)]
     pub fn has_same_processes(&self, state: &[u8]) -> bool {
-        let procs = &self.procs[..self.n_procs as usize];
-        let Some(last) = procs.last() else { return false };
-        state.len() == last.end as usize
-            && procs.iter().all(|p| state.get(p.at as usize).is_some_and(|ty| *ty == p.proc as u8))
+        if state.len() != self.shape.len() {
+            return false;
+        }
+        const STEP: usize = 16;
+        let word = |bytes: &[u8], at: usize| {
+            let bytes: [u8; STEP] = bytes[at..at + STEP].try_into().expect("so many bytes");
+            u128::from_le_bytes(bytes)
+        };
+        let differ = |at| (word(state, at) ^ word(&self.shape, at)) & word(&self.mask, at);
+        let Some(last) = state.len().checked_sub(STEP) else {
+            let bytes = state.iter().zip(&self.shape).zip(&self.mask);
+            return bytes.fold(0, |all, ((a, b), mask)| all | (a ^ b) & mask) == 0;
+        };
+        (0..last).step_by(STEP).fold(differ(last), |all, at| all | differ(at)) == 0
+    }
+
+    /// Remembers by what a state with these processes is known, or that there
+    /// are none to be known.
+    pub fn set_shape(&mut self, state: &[u8], count_at: usize) {
+        self.shape.clear();
+        self.shape.extend(state);
+        self.mask.clear();
+        self.mask.resize(state.len(), 0);
+        self.mask[count_at] = u8::MAX;
+        for process in &self.procs[..self.n_procs as usize] {
+            self.mask[process.at as usize] = u8::MAX;
+        }
+    }
+
+    pub fn forget_shape(&mut self) {
+        self.shape.clear();
     }
 
     /// Has successors made in the rows, or in buffer 0.

@@ -77,13 +77,21 @@ impl<'s, C> Tiered<'s, C> {
         Tiered { compiling, interpreter, start, native: None, reached: Vec::new() }
     }
 
-    /// Goes over to native code if it is ready.
-    fn advance(&mut self) -> Option<&mut Box<dyn Model + 's>> {
+    /// The model that is ready: goes over to native code when that is.
+    #[inline(always)]
+    fn model(&mut self) -> &mut (dyn Model + 's) {
         if self.native.is_none() {
-            let code = self.compiling.code()?;
-            self.native = Some((self.start)(code));
+            self.advance();
         }
-        self.native.as_mut()
+        match &mut self.native {
+            Some(native) => &mut **native,
+            None => &mut *self.interpreter,
+        }
+    }
+
+    #[inline(never)]
+    fn advance(&mut self) {
+        self.native = self.compiling.code().map(|code| (self.start)(code));
     }
 }
 
@@ -93,17 +101,11 @@ impl<C> Model for Tiered<'_, C> {
     }
 
     fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        match self.advance() {
-            Some(native) => native.expand(state, sink),
-            None => self.interpreter.expand(state, sink),
-        }
+        self.model().expand(state, sink)
     }
 
     fn expand_found(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Flow {
-        match self.advance() {
-            Some(native) => native.expand_found(state, cause, sink),
-            None => self.interpreter.expand(state, sink),
-        }
+        self.model().expand_found(state, cause, sink)
     }
 
     fn hidden(&self) -> usize {

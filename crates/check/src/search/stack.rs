@@ -73,13 +73,14 @@ impl Stack {
         states: impl ExactSizeIterator<Item = Waiting>,
     ) -> Result<(), Trouble> {
         let mut result = Ok(());
-        for state in states {
-            if !self.segments.back().is_some_and(Segment::has_room) {
+        let mut states = states;
+        while states.len() > 0 {
+            if self.segments.back().is_none_or(|top| top.room() == 0) {
                 result = result.and(self.add_segment());
             }
-            if let Some(top) = self.segments.back_mut() {
-                top.push(state);
-            }
+            let Some(top) = self.segments.back_mut() else { break };
+            let n = top.room().min(states.len());
+            states.by_ref().take(n).for_each(|state| top.push(state));
         }
         result
     }
@@ -335,10 +336,11 @@ impl Segment {
         self.to - self.from
     }
 
-    fn has_room(&self) -> bool {
-        (self.to + 1) * STATE <= self.map.len()
+    fn room(&self) -> usize {
+        self.map.len() / STATE - self.to
     }
 
+    #[inline(always)]
     fn push(&mut self, state: Waiting) {
         self.set(self.to, state);
         self.to += 1;

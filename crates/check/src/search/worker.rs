@@ -56,12 +56,13 @@ pub(super) struct Finds<'r, W> {
 }
 
 /// Whether what is found another way may be left out: if it makes no difference
-/// at what depth that is, and if the search ends with a step that goes wrong,
-/// as such a step would count as one.
+/// at what depth that is, and if the search ends with a step that leads nowhere,
+/// as it would count as one that leads somewhere.
 fn may_leave_out(options: &Options) -> bool {
-    let goes_on = |kind: &FaultKind| !matches!(kind, FaultKind::Assertion | FaultKind::Deadlock);
-    let goes_on = options.ignore.iter().any(goes_on) || options.target.is_some();
-    options.depth.is_none() && options.max_violations <= 1 && !goes_on
+    use FaultKind::{Assertion, Deadlock, ExclusiveChannel};
+    let goes_on = |kind: &FaultKind| matches!(kind, Assertion | Deadlock | ExclusiveChannel);
+    let ends = options.max_violations <= 1 && options.target.is_none();
+    options.depth.is_none() && ends && options.ignore.iter().all(goes_on)
 }
 
 impl<'r, W: Writer> Worker<'r, W> {
