@@ -80,8 +80,8 @@ impl ExactStore {
         drop(table);
         // Neighbours: of states from all over nearly every part is different,
         // wherever it is cut. (szymanski.5: 11 bytes a state, not 47.)
-        let sample: Vec<Place> = records.chunks().flatten().take(SAMPLE).collect();
-        let shapes = shapes(&sample, |place| records.state(place).to_vec(), MOST_SHAPES);
+        let sample = records.chunks().flatten().take(SAMPLE).map(|place| records.state(place));
+        let shapes = shapes(sample, MOST_SHAPES);
         let tree = TreeStore::new(shapes, budget).ok_or(Full)?;
         let mut writer = tree.writer();
         rename(&mut |token| writer.name(records.state(Place(token))))?;

@@ -6,7 +6,6 @@
 //! state has bytes that rarely change it hardly matters. Only the size of the
 //! store depends on the shape, never what it holds.
 
-use super::records::Place;
 use serde::{Deserialize, Serialize};
 
 /// Most bytes of a leaf.
@@ -126,17 +125,13 @@ fn prefixes(sample: &[&[u8]], bytes: impl Iterator<Item = usize>) -> Vec<usize> 
 }
 
 /// The shapes of the most frequent lengths among some states.
-pub fn shapes(places: &[Place], state: impl Fn(Place) -> Vec<u8>, most: usize) -> Vec<Shape> {
-    let mut by_length: std::collections::BTreeMap<usize, Vec<Vec<u8>>> = Default::default();
-    for place in places {
-        let state = state(*place);
+pub fn shapes<'s>(states: impl Iterator<Item = &'s [u8]>, most: usize) -> Vec<Shape> {
+    let mut by_length: std::collections::BTreeMap<usize, Vec<&[u8]>> = Default::default();
+    for state in states {
         by_length.entry(state.len()).or_default().push(state);
     }
     let mut lengths: Vec<_> = by_length.into_iter().collect();
     lengths.sort_by_key(|(_, states)| std::cmp::Reverse(states.len()));
     lengths.truncate(most);
-    let shape = |(len, states): &(usize, Vec<Vec<u8>>)| {
-        Shape::new(*len, &states.iter().map(|s| &s[..]).collect::<Vec<_>>())
-    };
-    lengths.iter().map(shape).collect()
+    lengths.iter().map(|(len, states)| Shape::new(*len, states)).collect()
 }
