@@ -30,16 +30,19 @@ pub fn with_model<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker)
         return run(&|| interpreter(program));
     }
     match program {
-        Program::Processes { system, layout } => tiered(
-            &Compiling::default(),
-            program,
-            |cancelled| jit::compile_until(system, layout, cancelled),
-            |code| Box::new(jit::Native::new(code, system, layout)),
-            run,
-        ),
+        Program::Processes { system, layout } => {
+            let diamonds = jit::Diamonds::new(system, layout);
+            tiered(
+                &Compiling::default(),
+                || Box::new(jit::Interpreted::new(system, layout, &diamonds)),
+                |cancelled| jit::compile_until(system, layout, cancelled),
+                |code| Box::new(jit::Native::new(code, system, layout)),
+                run,
+            )
+        }
         Program::Rules(rules) => tiered(
             &Compiling::default(),
-            program,
+            || interpreter(program),
             |cancelled| jit::rules::compile(rules, cancelled),
             |code| jit::rules::Native::stored(code, rules),
             run,
@@ -58,7 +61,7 @@ fn interpreter(program: &Program) -> Box<dyn Model + '_> {
 /// Runs with the interpreter until native code is ready.
 fn tiered<'s, C: Send + Sync, T>(
     compiling: &'s Compiling<C>,
-    program: &'s Program,
+    interpreter: impl Fn() -> Box<dyn Model + 's> + Copy + Sync + 's,
     compile: impl FnOnce(&AtomicBool) -> Result<C, jit::Error> + Send,
     start: impl Fn(&'s C) -> Box<dyn Model + 's> + Copy + Send + Sync + 's,
     run: impl FnOnce(&Maker) -> T,
@@ -66,7 +69,7 @@ fn tiered<'s, C: Send + Sync, T>(
     std::thread::scope(|scope| {
         scope.spawn(|| compiling.run(compile));
         let make = move || -> Box<dyn Model + 's> {
-            Box::new(Tiered::new(compiling, interpreter(program), Box::new(start)))
+            Box::new(Tiered::new(compiling, interpreter(), Box::new(start)))
         };
         let done = run(&make);
         compiling.cancel();

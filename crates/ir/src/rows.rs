@@ -60,8 +60,15 @@ impl Rows {
     /// Adds a row, be there room or not.
     #[inline(always)]
     pub fn push(&mut self, state: &[u8]) {
+        self.push_found(state, 0);
+    }
+
+    /// The same, of a state that was found by a step of this kind.
+    #[inline(always)]
+    pub fn push_found(&mut self, state: &[u8], cause: Cause) {
         self.reserve(state.len());
-        let head = self.head(state.len());
+        let mut head = self.head(state.len());
+        head[HEAD - size_of::<Cause>()..].copy_from_slice(&cause.to_le_bytes());
         let row = &mut self.bytes[self.used..];
         row[..HEAD].copy_from_slice(&head);
         row[HEAD..HEAD + state.len()].copy_from_slice(state);
@@ -118,6 +125,11 @@ impl Rows {
         assert!(self.used <= used && used + SLACK <= self.bytes.len());
         self.used = used;
         self.count += rows;
+    }
+
+    /// Counts a row that is not added: its state is found another way.
+    pub fn leave_out(&mut self) {
+        self.count += 1;
     }
 
     /// All rows, and at least `SLACK` bytes more.

@@ -126,6 +126,7 @@ pub fn compile_until(
         let isa = host_isa()?;
         facts.diamonds = Diamonds::of(&facts);
         let functions = Functions::compile(&facts, &*isa, cancelled)?;
+        code.diamonds = std::mem::take(&mut facts.diamonds);
         if functions.code.is_empty() {
             code.is_native = false;
             return Ok(code);
@@ -139,7 +140,6 @@ pub fn compile_until(
             waits: locations(&facts).map(|(proc, loc, _)| facts.waits(proc, loc)).collect(),
         };
         code.module = Some(module);
-        code.diamonds = std::mem::take(&mut facts.diamonds);
         code.processes = processes(system, &code.tables);
         code.fixed = facts.fixed_len.map(|_| fixed(system, layout, &code.processes));
     }

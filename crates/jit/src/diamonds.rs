@@ -16,9 +16,15 @@
 //! with a shorter way of causes to them than `t`. If `b` is not left out it
 //! holds. Else `s` has a shorter way, so the state behind `b` from `s` is found;
 //! from there `a`, of a process with a lower number, leads to the state in
-//! question. (Left out in processes with lower numbers, fewer successors were
-//! spared: searches go on with what was found last, which is of these.) Breadth first, all states are found at their level: the states of
-//! a diamond are on the same levels either way (this takes the same induction).
+//! question. (It would hold the other way round, too, with processes of lower
+//! numbers that leave out: fewer successors were spared so.) Breadth first, all
+//! states are found at their level: the states of a diamond are on the same
+//! levels either way, and the same induction holds level by level.
+//!
+//! An atomic sequence is one `a`: its footprint is that of all that may follow
+//! in it, and it is never left out itself, as it may have several results. A
+//! `b` that would go wrong has done so in `s`, where the search has ended, or it
+//! makes all successors (`check` sees to it).
 //!
 //! Which actions are independent is decided once, by what they may read and
 //! write: bytes of global variables, and channels. In doubt they are not.
@@ -28,6 +34,9 @@
 //! that nothing has to be stored with states.
 
 use crate::facts::Facts;
+use ir::layout::Layout;
+use ir::model::Step;
+use ir::rows::Cause;
 use ir::system::{Action, ActionIdx, Expr, Location, Node, Op, Place, ProcIdx, Space, System};
 use ir::visit::{Access, Visitor, visit_op};
 use std::collections::HashMap;
@@ -37,6 +46,8 @@ use std::ops::Range;
 const MAX_ACTIONS: usize = 4096;
 /// A class is a part of a cause, which has a byte for it.
 const MAX_CLASSES: usize = 255;
+/// Actions of a location that a mask has bits for.
+pub const MASKED: usize = 64;
 /// Most words of all masks.
 const MAX_WORDS: usize = 1 << 18;
 
@@ -44,21 +55,27 @@ const MAX_WORDS: usize = 1 << 18;
 #[derive(Debug, Default)]
 pub struct Diamonds {
     /// The class of each action; 0 if it makes no diamonds.
-    pub classes: Vec<u8>,
+    pub(crate) classes: Vec<u8>,
     /// Whether an action may be left out.
-    pub may_skip: Vec<bool>,
+    pub(crate) may_skip: Vec<bool>,
     /// Whether an action may continue an atomic sequence.
-    pub in_sequence: Vec<bool>,
+    pub(crate) in_sequence: Vec<bool>,
     /// For each class but 0 and each location, in the order of the tables: a
     /// bit for each action of the location, if it may be left out in states
     /// that actions of the class have led to.
-    pub masks: Vec<u64>,
+    masks: Vec<u64>,
+    /// The same by class and action.
+    skipped: Vec<Vec<bool>>,
     /// Locations of all processes.
-    pub n_locations: usize,
+    n_locations: usize,
 }
 
 impl Diamonds {
-    pub fn of(facts: &Facts) -> Diamonds {
+    pub fn new(system: &System, layout: &Layout) -> Diamonds {
+        Diamonds::of(&Facts::new(system, layout))
+    }
+
+    pub(crate) fn of(facts: &Facts) -> Diamonds {
         let system = facts.system;
         let n_locations = system.procs.iter().map(|proc| proc.locations.len()).sum();
         let mut diamonds = Diamonds {
@@ -66,6 +83,7 @@ impl Diamonds {
             may_skip: vec![false; system.actions.len()],
             in_sequence: in_sequence(system),
             masks: Vec::new(),
+            skipped: Vec::new(),
             n_locations,
         };
         let provided = system.procs.iter().any(|proc| proc.provided.is_some());
@@ -73,7 +91,7 @@ impl Diamonds {
         // for all, so there it matters in which order they are found.
         let hidden = facts.layout.hidden > 0;
         let many = system.actions.len() > MAX_ACTIONS;
-        if !(many || system.uses.last || provided || hidden) {
+        if facts.worth_compiling() && !(many || system.uses.last || provided || hidden) {
             diamonds.find(facts);
         }
         diamonds
@@ -84,7 +102,7 @@ impl Diamonds {
         let footprints = footprints(facts);
         // Many actions leave the same footprint, so kinds of them are compared.
         let mut kinds = Kinds::default();
-        let to_skip: Vec<Option<usize>> = system
+        let mut to_skip: Vec<Option<usize>> = system
             .actions
             .iter()
             .zip(&footprints)
@@ -92,6 +110,9 @@ impl Diamonds {
                 can_skip(facts, action, footprint).then(|| kinds.number(footprint))
             })
             .collect();
+        for action in locations(facts).flat_map(|location| location.actions.iter().skip(MASKED)) {
+            to_skip[action.idx()] = None;
+        }
         let n_to_skip = kinds.all.len();
         let mut classes: HashMap<Vec<bool>, u8> = HashMap::new();
         let mut class_of_kind: HashMap<usize, u8> = HashMap::new();
@@ -117,17 +138,32 @@ impl Diamonds {
         let mut by_class: Vec<(u8, Vec<bool>)> =
             classes.into_iter().map(|(skipped, class)| (class, skipped)).collect();
         by_class.sort_unstable();
-        for (_, skipped) in by_class {
-            let skips = |a: ActionIdx| to_skip[a.idx()].is_some_and(|kind| skipped[kind]);
-            self.masks.extend(locations(facts).map(|location| mask(location, skips)));
-            for (i, may_skip) in self.may_skip.iter_mut().enumerate() {
-                *may_skip |= skips(ActionIdx(i as u32));
-            }
+        for (_, kinds) in by_class {
+            let skips = |kind: &Option<usize>| kind.is_some_and(|kind| kinds[kind]);
+            let skipped: Vec<bool> = to_skip.iter().map(skips).collect();
+            self.masks.extend(locations(facts).map(|location| mask(location, &skipped)));
+            self.may_skip.iter_mut().zip(&skipped).for_each(|(may, skips)| *may |= skips);
+            self.skipped.push(skipped);
         }
     }
 
+    /// What a successor is found by, if this is the first step to it.
+    pub fn cause(&self, step: Step) -> Cause {
+        match self.classes.get(step.action.idx()) {
+            None | Some(0) => 0,
+            Some(class) => Cause::from_le_bytes([step.process, *class]),
+        }
+    }
+
+    /// Whether a step from a state of this cause leads to what is found another way.
+    pub fn leaves_out(&self, cause: Cause, step: Step) -> bool {
+        let [process, class] = cause.to_le_bytes();
+        let skipped = (class as usize).checked_sub(1).and_then(|class| self.skipped.get(class));
+        step.process > process && skipped.is_some_and(|skipped| skipped[step.action.idx()])
+    }
+
     /// What states that a class has led to leave out; none for class 0.
-    pub fn masks_of(&self, class: u8) -> Option<&[u64]> {
+    pub(crate) fn masks_of(&self, class: u8) -> Option<&[u64]> {
         let start = (class as usize).checked_sub(1)? * self.n_locations;
         self.masks.get(start..start + self.n_locations)
     }
@@ -138,9 +174,9 @@ fn locations<'s>(facts: &Facts<'s>) -> impl Iterator<Item = &'s Location> {
     facts.system.procs.iter().flat_map(|proc| &proc.locations)
 }
 
-fn mask(location: &Location, skips: impl Fn(ActionIdx) -> bool) -> u64 {
-    let actions = location.actions.iter().take(64).enumerate();
-    actions.filter(|(_, a)| skips(**a)).fold(0, |mask, (i, _)| mask | 1 << i)
+fn mask(location: &Location, skipped: &[bool]) -> u64 {
+    let actions = location.actions.iter().take(MASKED).enumerate();
+    actions.filter(|(_, a)| skipped[a.idx()]).fold(0, |mask, (i, _)| mask | 1 << i)
 }
 
 /// Different footprints, and their numbers.

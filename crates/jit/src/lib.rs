@@ -15,6 +15,7 @@ mod diamonds;
 mod emit;
 mod facts;
 mod functions;
+mod leaving_out;
 mod native;
 mod resume;
 pub mod rules;
@@ -22,5 +23,7 @@ mod runtime;
 mod tiered;
 
 pub use code::{Code, Error, compile, compile_until};
+pub use diamonds::Diamonds;
+pub use leaving_out::Interpreted;
 pub use native::{Counts, Native};
 pub use tiered::{Compiling, Tiered};

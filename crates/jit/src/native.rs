@@ -2,6 +2,7 @@
 //! native code gives up.
 
 use crate::code::Code;
+use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
 use crate::runtime::{Context, MOVED, Process, STILL, queue, try_all};
 use ir::fault::FaultKind;
@@ -169,10 +170,11 @@ impl<'s> Native<'s> {
         }
     }
 
-    fn interpret(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+    fn interpret(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Flow {
         let context = self.context();
         let seen = context.successors + context.faults + context.skipped;
-        let flow = self.interpreter.expand(state, &mut Resume { seen, sink });
+        let mut sink = LeavingOut { diamonds: &self.code.diamonds, cause, sink };
+        let flow = self.interpreter.expand(state, &mut Resume { seen, sink: &mut sink });
         // SAFETY: as in `context`, which would borrow the interpreter too.
         let reached = unsafe { &mut (*self.context).reached };
         for (ours, theirs) in reached.iter_mut().zip(self.interpreter.reached()) {
@@ -206,7 +208,7 @@ impl Model for Native<'_> {
             }
             None => {
                 self.counts.interpreted += 1;
-                self.interpret(state, sink)
+                self.interpret(state, cause, sink)
             }
         }
     }

@@ -16,6 +16,7 @@ mod calls;
 pub use calls::*;
 
 use crate::code::Code;
+use crate::diamonds::Diamonds;
 use ir::interpret::failed_assertion;
 use ir::model::{Flow, Sink, Step};
 use ir::rows::{self, Rows};
@@ -154,8 +155,7 @@ pub struct Context {
     pub stopped: bool,
     pub panic: Option<Box<dyn Any + Send>>,
     pub reached: Vec<bool>,
-    /// `Diamonds::classes`.
-    classes: Vec<u8>,
+    diamonds: *const Diamonds,
     buffers: Vec<u8>,
     /// Distance between two buffers.
     pub frame_stride: usize,
@@ -206,7 +206,7 @@ impl Context {
             stopped: false,
             panic: None,
             reached: vec![false; system.actions.len()],
-            classes: code.diamonds.classes.clone(),
+            diamonds: &code.diamonds,
             buffers: Vec::new(),
             frame_stride: 0,
             rows_at: std::ptr::null_mut(),
@@ -411,11 +411,8 @@ impl Context {
     /// What the successor that is handed out was found by: the step that the
     /// expansion began with.
     fn first_cause(&self) -> rows::Cause {
-        let Step { process, action } = self.steps[0];
-        match self.classes.get(action.idx()) {
-            None | Some(0) => 0,
-            Some(class) => rows::Cause::from_le_bytes([process, *class]),
-        }
+        // SAFETY: `Native` borrows the code, which has them, for as long as it lives.
+        unsafe { &*self.diamonds }.cause(self.steps[0])
     }
 
     /// Whether the state inside a sequence of `pid` has been there before in it.

@@ -27,7 +27,7 @@ pub use code::{Address, Code, Instr, Reg, Width};
 pub use interpreter::{Interpreter, deadlock};
 pub use machine::{End, FRAMES, MAX_FRAME, Machine, frame_step};
 pub use packing::{Packing, Piece};
-pub use specialise::specialise;
+pub use specialise::{MOST_FRAME, specialise};
 pub use stored::Stored;
 pub use values::{Walk, statement, variables};
 

@@ -10,7 +10,8 @@
 //! may be much longer, and is given up beyond a limit.
 //!
 //! Invariant: the new code does to memory what the old one did, and ends in the
-//! same way. It prints nothing, and calls may run out of frames sooner.
+//! same way. It prints nothing, calls may run out of frames sooner, and its own
+//! frame, with all those inside, takes no more than `MOST_FRAME`.
 
 mod link;
 mod live;
@@ -21,6 +22,8 @@ use live::Live;
 use std::collections::HashMap;
 use std::rc::Rc;
 
+/// Most bytes of a frame of new code.
+pub const MOST_FRAME: usize = FRAMES / 2;
 /// Calls inside of each other that are replaced.
 const MAX_DEPTH: usize = 8;
 /// Registers times instructions of code that is looked at.
@@ -45,6 +48,9 @@ pub fn specialise(
     arguments: &[Option<i64>],
     limit: usize,
 ) -> Option<Code> {
+    if limit == 0 {
+        return None;
+    }
     let mut specialiser = Specialiser::new(rules, limit);
     let top = specialiser.source(code)?;
     let registers: Vec<Reg> = (0..code.n_regs).map(Reg).collect();
@@ -101,6 +107,10 @@ struct Point {
 
 type Stack<'r> = Vec<Activation<'r>>;
 type BlockIdx = u32;
+
+fn top_of<'s, 'r>(stack: &'s mut Stack<'r>) -> &'s mut Activation<'r> {
+    stack.last_mut().expect("the code has not ended")
+}
 
 struct Specialiser<'r> {
     rules: &'r Rules,
@@ -177,7 +187,7 @@ impl<'r> Specialiser<'r> {
         let mut out = Vec::new();
         let mut is_first = true;
         loop {
-            let top = stack.last_mut().expect("what is followed has not ended");
+            let top = top_of(&mut stack);
             if self.n_instrs + out.len() > self.limit {
                 return None;
             }
@@ -198,7 +208,7 @@ impl<'r> Specialiser<'r> {
 
     /// Goes on by one instruction; false if the block ends with it.
     fn step(&mut self, stack: &mut Stack<'r>, out: &mut Vec<Instr>) -> Option<bool> {
-        let top = stack.last_mut().expect("what is followed has not ended");
+        let top = top_of(stack);
         let code = top.code.code;
         let instr = code.instrs.get(top.pc).unwrap_or(&Instr::Return(None));
         top.pc += 1;
@@ -239,14 +249,14 @@ impl<'r> Specialiser<'r> {
         label: u32,
         out: &mut Vec<Instr>,
     ) {
-        let top = stack.last_mut().expect("it has not ended");
-        let register = top.registers[condition.idx()];
+        debug_assert!(!matches!(known, Known::Place(_)), "a place is no condition");
         let mut other = stack.clone();
-        let top = stack.last_mut().expect("it has not ended");
+        let top = top_of(stack);
+        let register = top.registers[condition.idx()];
         if known == Known::Bit {
             top.known[condition.idx()] = Known::Number(1);
         }
-        let away = other.last_mut().expect("it has not ended");
+        let away = top_of(&mut other);
         away.known[condition.idx()] = Known::Number(0);
         away.pc = label as usize;
         let label = self.enter(other);
@@ -255,7 +265,7 @@ impl<'r> Specialiser<'r> {
 
     /// The end of a call; false if it is that of all code.
     fn leave(&mut self, stack: &mut Stack<'r>, value: Option<Reg>, out: &mut Vec<Instr>) -> bool {
-        let ended = stack.pop().expect("it has not ended");
+        let ended = stack.pop().expect("the code has not ended");
         let Some(caller) = stack.last_mut() else {
             let value = value.map(|value| self.operand(&ended, value, out));
             out.push(Instr::Return(value));
@@ -282,10 +292,10 @@ impl<'r> Specialiser<'r> {
     ) {
         let depth = stack.len();
         let again = stack.iter().any(|activation| activation.code.routine == Some(routine));
-        let top = stack.last_mut().expect("it has not ended");
+        let top = top_of(stack);
         let callee = self.routine(routine).filter(|_| depth < MAX_DEPTH && !again);
         let frame = top.frame + frame_step(top.code.code);
-        let fits = |callee: &Source| frame + callee.code.frame as usize <= FRAMES;
+        let fits = |callee: &Source| frame + callee.code.frame as usize <= MOST_FRAME;
         let Some(callee) = callee.filter(|callee| fits(callee)) else {
             let args = args.iter().map(|arg| self.operand(top, *arg, out)).collect();
             let result = result.map(|result| {

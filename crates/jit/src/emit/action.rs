@@ -1,6 +1,7 @@
 //! Actions: guard, effects, and what follows.
 
 use super::{Emitter, Role};
+use crate::diamonds::MASKED;
 use crate::runtime::{self, Context, MOVED, OWN_CAUSE, UNWIND};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I32, I64};
@@ -244,7 +245,7 @@ impl Emitter<'_, '_> {
     /// Whether an action, the i-th of its location, is left out in some states.
     pub(super) fn may_skip(&self, idx: ActionIdx, i: usize) -> bool {
         let may_skip = self.facts.diamonds.may_skip.get(idx.idx());
-        i < 64 && self.role == Role::Moves && may_skip == Some(&true)
+        i < MASKED && self.role == Role::Moves && may_skip == Some(&true)
     }
 
     /// The action is enabled. Leaves if its successor is found another way.

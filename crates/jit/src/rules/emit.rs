@@ -16,7 +16,7 @@ use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlags, Signature, V
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use ir::rules::code::{Binary, Unary};
-use ir::rules::{Code, FRAMES, Instr, Reg, Rule, Rules, frame_step};
+use ir::rules::{Code, FRAMES, Instr, MOST_FRAME, Reg, Rule, Rules, frame_step};
 use std::borrow::Cow;
 use std::mem::offset_of;
 
@@ -449,7 +449,7 @@ impl<'r> Emitter<'_, 'r> {
         let frames = self.context_field(offset_of!(Context, frames));
         let at = self.b.ins().iadd(row, frame);
         let used = self.b.ins().isub(at, frames);
-        let most = FRAMES as i64 - i64::from(callee.frame);
+        let most = (FRAMES - self.frame_of(number)) as i64;
         let fits = self.b.ins().icmp_imm(IntCC::SignedLessThanOrEqual, used, most);
         self.require(fits);
         let table = self.context_field(offset_of!(Context, routines));
@@ -471,6 +471,12 @@ impl<'r> Emitter<'_, 'r> {
         self.b.ins().brif(discarded, self.discard, &[], self.give_up, &[]);
         self.b.switch_to_block(on);
         value
+    }
+
+    /// Bytes of the frame of what is called: properties are specialised.
+    fn frame_of(&self, number: u32) -> usize {
+        let routine = self.rules.routines.get(number as usize);
+        routine.map_or(MOST_FRAME, |routine| routine.code.frame as usize)
     }
 
     fn callee(&self, number: u32) -> &'r Code {

@@ -12,7 +12,7 @@ use ir::rows::{Cause, Rows};
 use ir::rules::Rules;
 use ir::rules::Stored;
 use ir::system::System;
-use jit::{Counts, Native};
+use jit::{Counts, Diamonds, Interpreted, Native};
 use lang::promela::preprocess::FileLoader;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -153,7 +153,9 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
     let mut native = Native::new(&code, system, &layout);
     let mut interpreter = Interpreter::new(system, &layout);
     agree(&mut interpreter, &mut native, max_states)?;
-    searches::agree(&mut interpreter, &mut native, max_states.max(SEARCHED))?;
+    let diamonds = Diamonds::new(system, &layout);
+    let mut interpreted = Interpreted::new(system, &layout, &diamonds);
+    searches::agree(&mut interpreter, &mut native, &mut interpreted, max_states.max(SEARCHED))?;
     Ok(native.counts())
 }
 

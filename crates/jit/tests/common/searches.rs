@@ -15,7 +15,7 @@ pub enum Order {
     Any,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Found {
     /// All states, with the length of the way that they were first found by.
     pub states: HashMap<Vec<u8>, u32>,
@@ -32,11 +32,20 @@ impl Found {
     }
 }
 
-/// Compares searches of all states, unless there are more than `most`.
-pub fn agree(oracle: &mut dyn Model, native: &mut dyn Model, most: usize) -> Result<(), String> {
+/// Compares searches of all states, unless there are more than `most`. Both
+/// models that leave out successors leave out the same.
+pub fn agree(
+    oracle: &mut dyn Model,
+    native: &mut dyn Model,
+    interpreted: &mut dyn Model,
+    most: usize,
+) -> Result<(), String> {
     let Some(expected) = search_all(oracle, most) else { return Ok(()) };
     for order in [Order::First, Order::Last, Order::Any] {
         let found = search(native, order);
+        if search(interpreted, order) != found {
+            return Err(format!("interpreter and native code leave out others ({order:?} first)"));
+        }
         let same_states = match order {
             // Breadth first, ways are shortest.
             Order::First => found.states == expected.states,

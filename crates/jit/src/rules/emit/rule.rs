@@ -109,10 +109,9 @@ impl<'r> Emitter<'_, 'r> {
     fn finish_instance(&mut self, number: usize, instance: Value, next: Block) {
         self.b.switch_to_block(self.returned);
         let rule = self.constant(number as i64);
-        let (first, end) =
-            (Numbers::of(self.rules).assumptions, Numbers::of(self.rules).invariants);
+        let Numbers { assumptions, invariants, .. } = Numbers::of(self.rules);
         let unassumed = self.b.create_block();
-        for property in first..end {
+        for property in assumptions..invariants {
             let holds = self.call(property as u32, &[]);
             let on = self.b.create_block();
             self.b.ins().brif(holds, on, &[], unassumed, &[]);
@@ -170,7 +169,6 @@ impl<'r> Emitter<'_, 'r> {
     /// Goes on to the next choice of parameters: the last one changes first.
     fn next_instance(&mut self, params: &[Param], loops: &[Loop], instance: Variable, done: Block) {
         self.add_to(instance, 1);
-        // Ticks are for each instance.
         for (i, (param, a_loop)) in params.iter().zip(loops).enumerate().rev() {
             self.add_to(a_loop.nth, 1);
             self.add_to(self.registers[1 + i], param.step);
