@@ -2,7 +2,7 @@
 
 use crate::diamonds::Diamonds;
 use crate::emit;
-use crate::facts::Facts;
+use crate::facts::{Claimed, Facts};
 use crate::functions::{ALIGNMENT, Entry, Functions, locations};
 use crate::runtime::{Around, LocationFn, Process, Tables, give_up};
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -59,6 +59,8 @@ pub struct Code {
     pub(crate) is_native: bool,
     pub(crate) n_actions: usize,
     pub(crate) diamonds: Diamonds,
+    /// As in `Facts`.
+    pub(crate) claims: Vec<Vec<Claimed>>,
     /// Where the code looks for things in a state.
     pub(crate) layout: Layout,
     module: Option<JITModule>,
@@ -119,6 +121,7 @@ pub fn compile_until(
         is_native: facts.worth_compiling(),
         n_actions: system.actions.len(),
         diamonds: Diamonds::default(),
+        claims: facts.claims.clone().unwrap_or_default(),
         layout: layout.clone(),
         module: None,
     };

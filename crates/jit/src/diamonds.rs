@@ -91,7 +91,8 @@ impl Diamonds {
         // for all, so there it matters in which order they are found.
         let hidden = facts.layout.hidden > 0;
         let many = system.actions.len() > MAX_ACTIONS;
-        if facts.worth_compiling() && !(many || system.uses.last || provided || hidden) {
+        let uses = system.uses.last || system.uses.claims;
+        if facts.worth_compiling() && !(many || uses || provided || hidden) {
             diamonds.find(facts);
         }
         diamonds

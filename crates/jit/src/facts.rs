@@ -9,7 +9,8 @@ use ir::interpret::MAX_PROCESSES;
 use ir::layout::Layout;
 use ir::scalar::Repr;
 use ir::system::{
-    ChanIdx, Expr, Frame, Index, Init, LocIdx, Op, Place, ProcIdx, Space, Start, System,
+    ChanIdx, Claim, Expr, Frame, Index, Init, LocIdx, Op, Place, Proc, ProcIdx, Space, Start,
+    System,
 };
 use ir::visit::{Access, Visitor, visit_inits, visit_op};
 use std::ops::Range;
@@ -24,10 +25,34 @@ pub struct Facts<'s> {
     pub rendezvous: bool,
     /// For each channel type the first one that looks the same in a state.
     pub class_of: Vec<ChanIdx>,
+    /// For each process type where the numbers of channels are that it claims
+    /// for itself; `None` if that is more than a variable.
+    pub claims: Option<Vec<Vec<Claimed>>>,
     /// Set once the rest is known.
     pub diamonds: Diamonds,
     globals: Vec<Created>,
     locals: Vec<Vec<Created>>,
+}
+
+/// A variable with a channel that a process has claimed for itself.
+#[derive(Debug, Clone, Copy)]
+pub struct Claimed {
+    pub receive: bool,
+    /// It is one of the process, or of all.
+    pub local: bool,
+    /// From the start of the process or of the state.
+    pub at: usize,
+}
+
+fn claimed(proc: &Proc, layout: &Layout) -> Option<Vec<Claimed>> {
+    let variable = |claim: &Claim| {
+        let Expr::Load(place) = &claim.chan else { return None };
+        let simple = place.indices.is_empty() && place.ty.repr.size() == 1;
+        let local = place.space == Space::Local;
+        let at = place.offset as usize + if local { layout.locals_at } else { 0 };
+        simple.then_some(Claimed { receive: claim.receive, local, at })
+    };
+    proc.claims.iter().map(variable).collect()
 }
 
 /// Channels that one initialiser makes, in variables that hold them for good.
@@ -68,15 +93,16 @@ impl<'s> Facts<'s> {
             fixed_len,
             rendezvous: system.chans.iter().any(|c| c.slots == 0),
             class_of: classes(system),
+            claims: system.procs.iter().map(|proc| claimed(proc, layout)).collect(),
             diamonds: Diamonds::default(),
             globals: created(&system.globals, &writes.globals),
             locals: locals.map(|(p, w)| created(&p.frame, w)).collect(),
         }
     }
 
-    /// Priorities and claims concern every step: such models are interpreted.
+    /// Priorities concern every step: such models are interpreted.
     pub fn worth_compiling(&self) -> bool {
-        !(self.system.uses.priority || self.system.uses.claims)
+        !self.system.uses.priority && self.claims.is_some()
     }
 
     /// The channel that is always in this variable of the process.

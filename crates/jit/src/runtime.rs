@@ -17,6 +17,7 @@ pub use calls::*;
 
 use crate::code::Code;
 use crate::diamonds::Diamonds;
+use crate::facts::Claimed;
 use ir::interpret::failed_assertion;
 use ir::model::{Flow, Sink, Step};
 use ir::rows::{self, Rows};
@@ -156,6 +157,7 @@ pub struct Context {
     pub panic: Option<Box<dyn Any + Send>>,
     pub reached: Vec<bool>,
     diamonds: *const Diamonds,
+    claims: *const Vec<Vec<Claimed>>,
     buffers: Vec<u8>,
     /// Distance between two buffers.
     pub frame_stride: usize,
@@ -207,6 +209,7 @@ impl Context {
             panic: None,
             reached: vec![false; system.actions.len()],
             diamonds: &code.diamonds,
+            claims: &code.claims,
             buffers: Vec::new(),
             frame_stride: 0,
             rows_at: std::ptr::null_mut(),

@@ -6,7 +6,7 @@
 
 use super::place::Offset;
 use super::{Base, Emitter};
-use crate::runtime::{Context, Queue};
+use crate::runtime::{self, Context, Queue};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
@@ -23,7 +23,7 @@ const MAX_FORMS: usize = 4;
 pub struct Target {
     pub chan: ChanIdx,
     pub offset: Offset,
-    /// Its number from 0; for rendezvous channels.
+    /// Its number from 0; for rendezvous channels, and if some are claimed.
     pub id: Option<Value>,
 }
 
@@ -91,7 +91,8 @@ impl<'s> Emitter<'_, 's> {
             Space::Local => self.in_process(at),
         };
         let rendezvous = self.facts.system.chans[known.chan.idx()].slots == 0;
-        let needs_number = known.reset || (rendezvous && place.space == Space::Local);
+        let has_number = rendezvous || self.facts.system.uses.claims;
+        let needs_number = known.reset || (has_number && place.space == Space::Local);
         let number = needs_number.then(|| self.eval(chan));
         if let (true, Some(number)) = (known.reset, number) {
             let none = self.b.ins().icmp_imm(IntCC::Equal, number, 0);
@@ -105,12 +106,23 @@ impl<'s> Emitter<'_, 's> {
             offset = self.moved(offset, distance);
             nth = Some(self.b.ins().ireduce(I32, value));
         }
-        let id = rendezvous.then(|| match (number, nth) {
+        let id = has_number.then(|| match (number, nth) {
             (Some(number), _) => self.b.ins().iadd_imm(number, -1),
             (None, Some(nth)) => self.b.ins().iadd_imm(nth, known.first as i64),
             (None, None) => self.int(known.first as i64),
         });
         Some(Target { chan: known.chan, offset, id })
+    }
+
+    /// Gives up if another process has claimed the channel for itself: the
+    /// interpreter says so.
+    pub(super) fn give_up_if_claimed(&mut self, target: &Target, receive: bool) {
+        if let (true, Some(id)) = (self.facts.system.uses.claims, target.id) {
+            let receive = self.int(receive.into());
+            let args = [self.context, self.base(), self.pid, id, receive];
+            let claimed = self.call(runtime::claimed as *const () as usize, &args, true);
+            self.give_up_if(claimed.expect("the function returns a value"));
+        }
     }
 
     fn look_up(&mut self, chan: &Expr) -> LookedUp {

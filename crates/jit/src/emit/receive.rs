@@ -24,6 +24,7 @@ impl Emitter<'_, '_> {
         if receive.fields.len() > n_fields || (receive.fields.len() != n_fields && !receive.keep) {
             return self.give_up();
         }
+        self.give_up_if_claimed(&target, true);
         self.copy();
         let message = self.message(&target, slot);
         for (i, field) in receive.fields.iter().enumerate() {

@@ -22,6 +22,7 @@ impl Emitter<'_, '_> {
         if args.len() != layout.field_offsets.len() || (rendezvous && self.in_block) {
             return self.give_up();
         }
+        self.give_up_if_claimed(&target, false);
         let values: Vec<Value> = args.iter().map(|arg| self.eval(arg)).collect();
         if let (true, Some(id)) = (rendezvous, target.id) {
             self.pass_over_if_nobody_waits(id, blocked);

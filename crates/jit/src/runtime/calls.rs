@@ -186,6 +186,32 @@ pub unsafe extern "C" fn failed(context: *mut Context, file: u32, start: u32, en
     context.failure.get_or_insert(Span { file, start, end });
 }
 
+/// Whether a process other than `pid` has claimed the channel of this number in
+/// the state, for receiving or sending.
+pub unsafe extern "C" fn claimed(
+    context: *const Context,
+    state: *const u8,
+    pid: u32,
+    channel: u32,
+    receive: u32,
+) -> i32 {
+    // SAFETY: native code passes the context it was given and a state with its
+    // processes; `Native` borrows the code, which has the claims. Variables lie
+    // inside of the state and of their processes, and have one byte.
+    unsafe {
+        let context = &*context;
+        let holds = |process: &Process, claim: &Claimed| {
+            let at = claim.at + if claim.local { process.at as usize } else { 0 };
+            claim.receive == (receive != 0) && u32::from(*state.add(at)) == channel + 1
+        };
+        let procs = context.procs[..context.n_procs as usize].iter().enumerate();
+        let mut others = procs.filter(|(other, _)| *other != pid as usize);
+        others.any(|(_, process)| {
+            (&*context.claims)[process.proc as usize].iter().any(|claim| holds(process, claim))
+        }) as i32
+    }
+}
+
 /// Moves `len` bytes; the ranges may overlap.
 pub unsafe extern "C" fn shift(to: *mut u8, from: *const u8, len: usize) {
     // SAFETY: native code moves messages inside a channel of its buffer.
