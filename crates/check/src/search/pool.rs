@@ -3,11 +3,19 @@
 //! A thread without work waits here; a thread that sees one waiting gives away
 //! half of its own. The search is over when all threads wait and nothing lies
 //! in the pool; as both are known under one lock, no thread can leave early
-//! and none can wait for ever (`models/self/pool.pml`).
+//! and none can wait for ever (`models/self/pool.pml`). With `--cfg loom` all
+//! interleavings of some small uses are tried.
 
 use super::worker::Waiting;
+#[cfg(loom)]
+use loom::sync::atomic::{AtomicBool, Ordering};
+#[cfg(loom)]
+use loom::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::PoisonError;
+#[cfg(not(loom))]
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+#[cfg(not(loom))]
+use std::sync::{Condvar, Mutex, MutexGuard};
 
 pub(super) struct Pool {
     shared: Mutex<Shared>,
@@ -26,7 +34,8 @@ struct Shared {
 impl Pool {
     pub fn new(threads: usize) -> Pool {
         let shared = Shared { gifts: Vec::new(), waiting: 0, threads, over: false };
-        Pool { shared: Mutex::new(shared), changed: Condvar::new(), hungry: false.into() }
+        let (shared, changed) = (Mutex::new(shared), Condvar::new());
+        Pool { shared, changed, hungry: AtomicBool::new(false) }
     }
 
     fn lock(&self) -> MutexGuard<'_, Shared> {
@@ -79,5 +88,60 @@ impl Pool {
 
     fn update(&self, shared: &Shared) {
         self.hungry.store(shared.waiting > shared.gifts.len(), Ordering::Relaxed);
+    }
+}
+
+#[cfg(all(test, loom))]
+mod tests {
+    use super::*;
+    use loom::sync::Arc;
+    use loom::thread;
+
+    const STATE: Waiting = Waiting { token: 1, depth: 0, cause: 0 };
+
+    /// Expands its states one by one, each of which has no successor, and gives
+    /// one away if that is welcome; returns how many it has expanded.
+    fn work(pool: &Pool, mut own: Vec<Waiting>, closes: bool) -> usize {
+        let mut expanded = 0;
+        loop {
+            if own.pop().is_none() {
+                match pool.take() {
+                    Some(gift) => own = gift,
+                    None => return expanded,
+                }
+                continue;
+            }
+            expanded += 1;
+            if closes {
+                pool.close();
+                return expanded;
+            }
+            if pool.is_hungry()
+                && let Some(state) = own.pop()
+            {
+                pool.give(vec![state]);
+            }
+        }
+    }
+
+    fn search(states: [usize; 2], closes: [bool; 2]) -> usize {
+        let pool = Arc::new(Pool::new(2));
+        let other = pool.clone();
+        let (mine, its) = (vec![STATE; states[0]], vec![STATE; states[1]]);
+        let thread = thread::spawn(move || work(&other, its, closes[1]));
+        let expanded = work(&pool, mine, closes[0]);
+        let total = expanded + thread.join().expect("no panic");
+        total + pool.rest().iter().map(Vec::len).sum::<usize>()
+    }
+
+    #[test]
+    fn all_work_is_done_and_all_threads_leave() {
+        loom::model(|| assert_eq!(search([3, 0], [false, false]), 3));
+        loom::model(|| assert_eq!(search([2, 2], [false, false]), 4));
+    }
+
+    #[test]
+    fn a_thread_that_leaves_takes_all_with_it() {
+        loom::model(|| assert_eq!(search([2, 1], [true, false]), 2));
     }
 }

@@ -26,7 +26,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// A fuller table that grows in smaller steps.
-const GROWTH: Growth = Growth { eighths: 11, full: 14 };
+const GROWTH: Growth = Growth { eighths: 11, full: 14, pieces: 256 };
 /// States of a batch.
 const MOST_OFFERED: usize = 128;
 /// Bytes of rows that are taken at once at the latest.

@@ -9,7 +9,7 @@ use std::sync::atomic::Ordering;
 const SHARDS_AHEAD: usize = 16;
 
 const LARGEST_PIECE: u64 = 2 << 20;
-const SMALLEST_PIECE: u64 = 16 << 10;
+pub(super) const SMALLEST_PIECE: u64 = 16 << 10;
 
 #[derive(PartialEq, Eq)]
 pub(super) enum Room {

@@ -87,6 +87,9 @@ pub struct Growth {
     pub eighths: u64,
     /// A shard with more entries than so many of 16 slots is full.
     pub full: u64,
+    /// Memory is taken by pieces of a generation, at least so many: fewer are
+    /// faster, and take more memory while shards move.
+    pub pieces: usize,
 }
 
 pub struct Table<E> {

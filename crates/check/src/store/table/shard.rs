@@ -1,5 +1,6 @@
 //! Shards and generations: the memory of a table.
 
+use super::growth::SMALLEST_PIECE;
 use super::{EMPTY, Growth, SHARDS, TAG_BITS};
 use crate::memory::{Budget, Mapping};
 use std::ops::Range;
@@ -51,6 +52,7 @@ unsafe impl Send for Shard {}
 unsafe impl Sync for Shard {}
 
 impl Generation {
+    /// A piece of memory has at most `piece` bytes, a power of two.
     pub fn new(number: usize, growth: Growth, piece: usize) -> Option<Generation> {
         let (from, to) = (smallest(number, growth), smallest(number + 1, growth));
         let size = |shard: u64| {
@@ -59,6 +61,7 @@ impl Generation {
         };
         let slots: u64 = (0..SHARDS as u64).map(size).sum();
         let bytes = usize::try_from(slots.checked_mul(8)?).ok()?;
+        let piece = piece.min(1 << (bytes / growth.pieces).max(SMALLEST_PIECE as usize).ilog2());
         let map = Arc::new(Mapping::in_pieces(bytes, piece)?);
         let mut at = map.start().cast_const().cast::<AtomicU64>();
         let shards = (0..SHARDS).map(|i| {
