@@ -73,16 +73,7 @@ impl Target {
     }
 }
 
-/// What is given, and what searches before the swarm find out. `time` is that
-/// of the whole swarm.
-fn subject(
-    args: &PlanArgs,
-    target: &Target,
-    make: &Maker,
-    time: Option<Duration>,
-    quiet: bool,
-) -> Subject {
-    let memory = memory(args.memory) / threads(args) as u64;
+fn subject(args: &PlanArgs, target: &Target, settings: Settings) -> Subject {
     Subject {
         model: args.model.model.display().to_string(),
         define: args.model.define.clone(),
@@ -92,19 +83,13 @@ fn subject(
         fingerprint: check::fingerprint(&target.reduced),
         ignore: check::ignored(&args.ignore),
         go_on: args.until > 1,
-        counted: pilot::count_all(make, args, memory, time),
-        settings: settings(args, make, memory, time, quiet),
+        settings,
     }
 }
 
 /// What was given, and what a pilot search proposes for the rest.
-fn settings(
-    args: &PlanArgs,
-    make: &Maker,
-    memory: u64,
-    time: Option<Duration>,
-    quiet: bool,
-) -> Settings {
+fn settings(args: &PlanArgs, make: &Maker, time: Option<Duration>, quiet: bool) -> Settings {
+    let memory = memory(args.memory) / threads(args) as u64;
     let pilot = args.arena.is_none().then(|| pilot::pilot(make, args, memory, time));
     if let Some(pilot) = pilot.as_ref().filter(|_| !quiet) {
         eprintln!("supertrace: {}", pilot.explanation);
@@ -135,12 +120,10 @@ fn threads(args: &PlanArgs) -> usize {
 
 fn plan(args: &PlanArgs) -> Result<u8> {
     let Some(target) = Target::load(&args.model, args.reduce)? else { return Ok(exit::BAD_INPUT) };
-    let subject = engine::with_model(&target.reduced, args.engine, |make| {
-        subject(args, &target, make, None, false)
-    });
-    let n_tasks = args.tasks.unwrap_or(TASKS);
-    let tasks = (0..n_tasks).map(|number| subject.settings.task(number)).collect();
-    print(&Plan { subject, tasks }.to_text());
+    let settings =
+        engine::with_model(&target.reduced, args.engine, |make| settings(args, make, None, false));
+    let tasks = (0..args.tasks.unwrap_or(TASKS)).map(|number| settings.task(number)).collect();
+    print(&Plan { subject: subject(args, &target, settings), tasks }.to_text());
     Ok(exit::NO_VIOLATION)
 }
 
@@ -209,7 +192,8 @@ fn swarm(args: &RunArgs) -> Result<u8> {
     };
     let (swarm, counted) = engine::with_model(&target.reduced, plan.engine, |make| {
         let quiet = args.show.quiet || args.show.json;
-        let subject = subject(plan, &target, make, args.time, quiet);
+        let settings = settings(plan, make, args.time, quiet);
+        let subject = subject(plan, &target, settings);
         let time = args.time.map(|time| time.saturating_sub(started.elapsed()));
         search(args, make, subject, tasks, time)
     })?;

@@ -175,30 +175,6 @@ fn coverage_is_told_and_ends_a_swarm() {
 }
 
 #[test]
-fn states_of_small_models_are_counted_before() {
-    let swarm = ["swarm", MODEL, "--tasks", "6", "--arena", "2^10", "--json"];
-    let (exact, _) = json(&["check", MODEL, "--json"]);
-    let (counted, _) = json(&swarm);
-    assert_eq!(
-        counted["reachable_states"]["estimate"],
-        exact["states"].as_f64().expect("a number")
-    );
-    assert_eq!(counted["coverage"]["method"], "count");
-    let share = counted["distinct_states"]["estimate"].as_f64().expect("a number")
-        / exact["states"].as_f64().expect("a number");
-    let coverage = &counted["coverage"];
-    let bound = |key: &str| coverage[key].as_f64().expect("a number");
-    assert!(bound("low") < share + 1e-9 && share < bound("high") + 1e-9, "{coverage} {share}");
-    let (inferred, _) = json(&[&swarm[..], &["--count", "off"]].concat());
-    assert_eq!(inferred["coverage"]["method"], "overlap");
-    // Records keep it.
-    let file = path("counted.json");
-    record(&swarm[..6], "counted.json");
-    let (merged, _) = json(&["swarm", "merge", &file, "--json"]);
-    assert_eq!(merged["coverage"], counted["coverage"]);
-}
-
-#[test]
 fn json_fields_are_documented() {
     let documented = std::fs::read_to_string(root().join("docs/json.md")).expect("docs");
     let (result, _) = json(&["swarm", BUG, "--json", "--tasks", "3", "--collector", "exact"]);

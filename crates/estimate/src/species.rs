@@ -94,23 +94,6 @@ impl Incidence {
         Amount { estimate, low: estimate * (1.0 - error), high: estimate * (1.0 + error) }
     }
 
-    /// The part of all reachable states that was seen, if it is known how many
-    /// there are. The sample tells how many were seen, to some percent; what
-    /// searches have in common tells more where they agree.
-    pub fn coverage_of(&self, reachable: f64) -> Option<Estimate> {
-        let Amount { estimate, low, high } = self.distinct();
-        let counted = Estimate::new(estimate / reachable, low / reachable, high / reachable)?;
-        let agrees = |e: &Estimate| (counted.low()..=counted.high()).contains(&e.coverage());
-        match self.coverage().filter(agrees) {
-            None => Some(counted),
-            Some(common) => {
-                let (low, high) =
-                    (common.low().max(counted.low()), common.high().min(counted.high()));
-                Estimate::new(common.coverage(), low, high)
-            }
-        }
-    }
-
     /// The part of all reachable states that was seen; `None` for less than two
     /// searches, or if no state was seen.
     pub fn coverage(&self) -> Option<Estimate> {
@@ -299,23 +282,6 @@ mod tests {
             assert!((found.coverage() - truth).abs() < 0.06, "{tasks} {p}: {found:?}, {truth}");
             assert!(found.low() <= truth && truth <= found.high(), "{tasks} {p}: {found:?}");
         }
-    }
-
-    #[test]
-    fn a_count_of_all_corrects_what_overlap_cannot_tell() {
-        // Most states are hardly ever seen.
-        let (incidence, truth) = swarm(20, |x| if x < 0.4 { 0.3 } else { 1e-4 });
-        let inferred = incidence.coverage().expect("enough searches");
-        assert!(inferred.coverage() > truth + 0.2, "{inferred:?}, {truth}");
-        let counted = incidence.coverage_of(20_000.0).expect("a number");
-        assert!((counted.coverage() - truth).abs() < 0.01, "{counted:?}, {truth}");
-        assert!(counted.low() <= truth && truth <= counted.high());
-        // Where both agree, overlap is the more exact one.
-        let (incidence, truth) = swarm(10, |_| 0.5);
-        let counted = incidence.coverage_of(20_200.0).expect("a number");
-        let inferred = incidence.coverage().expect("enough searches");
-        assert_eq!(counted.coverage(), inferred.coverage());
-        assert!(counted.low() >= inferred.low() && counted.low() <= truth);
     }
 
     #[test]

@@ -43,35 +43,25 @@ pub struct Figures {
 }
 
 impl Figures {
-    /// A task that has ended at a violation has not seen what it could, so that
-    /// what tasks have in common tells nothing of the coverage.
+    /// A task that has ended at a violation has not seen what it could, so
+    /// that nothing is known of the coverage.
     pub fn of(seen: &Seen, record: &Record) -> Figures {
         let mut done = record.tasks.values().take(seen.tasks);
         let cut = !record.subject.go_on && done.any(|task| !task.violations.is_empty());
         let distinct = seen.incidence.distinct();
         let distinct_states =
             Amount { estimate: distinct.estimate, low: distinct.low, high: Some(distinct.high) };
-        let counted = record.subject.counted.map(|states| states as f64);
-        let (coverage, reachable_states, method) = match counted {
-            Some(all) => {
-                let reachable = Amount { estimate: all, low: all, high: Some(all) };
-                (seen.incidence.coverage_of(all), Some(reachable), "count")
-            }
-            None => {
-                let coverage = seen.incidence.coverage().filter(|_| !cut);
-                let reachable = coverage.map(|c| Amount {
-                    estimate: distinct.estimate / c.coverage(),
-                    low: distinct.low / c.high(),
-                    high: (c.low() > 0.0).then(|| distinct.high / c.low()),
-                });
-                (coverage, reachable, "overlap")
-            }
-        };
+        let coverage = seen.incidence.coverage().filter(|_| !cut);
+        let reachable = coverage.map(|c| Amount {
+            estimate: distinct.estimate / c.coverage(),
+            low: distinct.low / c.high(),
+            high: (c.low() > 0.0).then(|| distinct.high / c.low()),
+        });
         Figures {
             tasks: seen.tasks,
             distinct_states,
-            reachable_states,
-            coverage: coverage.map(|c| Coverage { interval: c.into(), method }),
+            reachable_states: reachable,
+            coverage: coverage.map(|c| Coverage { interval: c.into(), method: "overlap" }),
             overlap: seen.incidence.seen_by,
             exact_states: None,
         }
@@ -302,10 +292,9 @@ impl SwarmReport {
         }
         if let (Some(coverage), Some(reachable)) = (coverage, reachable_states) {
             let Interval { estimate, low, high } = coverage.interval;
-            let about = if reachable.low < reachable.estimate { "about " } else { "" };
             let _ = writeln!(
                 out,
-                "  coverage about {} ({} to {}) of {about}{} reachable states, by {}",
+                "  coverage about {} ({} to {}) of about {} reachable states, by {}",
                 percent(estimate),
                 percent(low),
                 percent(high),

@@ -28,9 +28,6 @@ pub struct Subject {
     pub ignore: Vec<FaultKind>,
     /// Tasks go on after a violation.
     pub go_on: bool,
-    /// All reachable states, if there are so few that they were counted before.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub counted: Option<u64>,
     pub settings: Settings,
 }
 
@@ -272,7 +269,6 @@ mod tests {
             fingerprint: "0123".into(),
             ignore: vec![FaultKind::Deadlock],
             go_on: false,
-            counted: None,
             settings: SETTINGS,
         };
         let plan = Plan { subject, tasks: (0..20).map(|n| SETTINGS.task(n)).collect() };

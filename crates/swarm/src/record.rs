@@ -124,7 +124,6 @@ impl Record {
         self.reached.resize(len, false);
         self.reached.iter_mut().zip(&other.reached).for_each(|(a, b)| *a |= b);
         self.sketch = self.sketch.merge(&other.sketch);
-        self.subject.counted = self.subject.counted.max(other.subject.counted);
         Ok(())
     }
 
@@ -208,7 +207,6 @@ mod tests {
             fingerprint: "0".into(),
             ignore: Vec::new(),
             go_on: true,
-            counted: None,
             settings: Settings {
                 seed: 1,
                 portfolio: Portfolio::Uniform,

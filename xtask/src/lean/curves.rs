@@ -14,23 +14,20 @@ const STATES: f64 = 231_707.0;
 /// Bits a state as in the paper's figure: 0.04 (`-w23`) to 11 (`-w31`).
 const ARENAS: [u32; 6] = [13, 15, 17, 18, 20, 21];
 const TASKS: u32 = 256;
-/// Whether the states are counted before.
-const COUNT: [&str; 2] = ["on", "off"];
 const LEVELS: [f64; 4] = [0.9, 0.99, 0.999, 1.0];
 
 pub fn runs(lab: &Lab) -> Result<Vec<Value>, String> {
     let tasks = if lab.quick { 16 } else { TASKS };
     let mut records = Vec::new();
-    for (bits, count) in ARENAS.into_iter().flat_map(|bits| COUNT.map(|count| (bits, count))) {
+    for bits in ARENAS {
         let flags = format!(
             "{INSTANCE} --arena 2^{bits} --portfolio uniform --tasks {tasks} --until all \
-             --collector exact --threads 1 --count {count}"
+             --collector exact --threads 1"
         );
         let swarmed = lab.swarm(MODEL, &flags)?;
         for point in swarmed.report["curve"].as_array().into_iter().flatten() {
             records.push(json!({
                 "log_bits": bits,
-                "count": count,
                 "tasks": point["tasks"],
                 "states": point["exact_states"],
                 "coverage": point["coverage"],
@@ -48,8 +45,7 @@ pub fn sections(records: &[Value]) -> Vec<Section> {
     let headings = ["bits", "one task", "8", "64", "256", "90 %", "99 %", "99.9 %", "100 %"];
     let mut table = Table::new(headings);
     for bits in ARENAS {
-        let of_size = |r: &&Value| r["log_bits"] == bits && r["count"] == COUNT[0];
-        let of_size: Vec<&Value> = records.iter().filter(of_size).collect();
+        let of_size: Vec<&Value> = records.iter().filter(|r| r["log_bits"] == bits).collect();
         let seen = |r: &Value| number(r, "states") / STATES;
         let after = |tasks: u64| {
             let last = of_size.iter().rfind(|r| r["tasks"].as_u64() <= Some(tasks));
@@ -71,18 +67,17 @@ pub fn sections(records: &[Value]) -> Vec<Section> {
                  points of the curve).",
                 thousands(STATES as u64)
             ),
-            format!("All states counted before (`--count on`): {}", accuracy(records, "on")),
-            format!("By what tasks have in common alone: {}", accuracy(records, "off")),
+            accuracy(records),
         ],
         table,
     }]
 }
 
 /// How good the estimates are, over all points with at least two tasks.
-fn accuracy(records: &[Value], count: &str) -> String {
+fn accuracy(records: &[Value]) -> String {
     let judged: Vec<(bool, f64)> = records
         .iter()
-        .filter(|r| r["count"] == count && r["coverage"].is_object())
+        .filter(|r| r["coverage"].is_object())
         .map(|r| {
             let truth = number(r, "states") / STATES;
             let bound = |key: &str| number(&r["coverage"], key);
@@ -93,7 +88,7 @@ fn accuracy(records: &[Value], count: &str) -> String {
     let inside = judged.iter().filter(|(inside, _)| *inside).count();
     let error = median(judged.iter().map(|(_, error)| *error));
     format!(
-        "the interval of the coverage contains the truth at **{inside}** of {} points; the median \
+        "The interval of the coverage contains the truth at **{inside}** of {} points; the median \
          error of the estimate is **{}** points.",
         judged.len(),
         or_unknown(error, |e| format!("{:.2}", 100.0 * e))
@@ -108,11 +103,7 @@ mod tests {
     fn counts_where_the_truth_is_inside() {
         let point = |tasks: u64, share: f64, low: f64| {
             let coverage = json!({ "estimate": share + 0.02, "low": low, "high": 1.0 });
-            let states = share * STATES;
-            json!({
-                "log_bits": 13, "count": "on", "tasks": tasks, "states": states,
-                "coverage": coverage,
-            })
+            json!({ "log_bits": 13, "tasks": tasks, "states": share * STATES, "coverage": coverage })
         };
         let section = &sections(&[point(1, 0.4, 0.5), point(2, 0.92, 0.9)])[0];
         assert!(section.points[1].contains("**1** of 2"), "{}", section.points[1]);

@@ -1,6 +1,6 @@
 //! The command line of `supertrace swarm`.
 
-use super::{Color, Engine, Ignore, ModelArgs, Reduce, Switch};
+use super::{Color, Engine, Ignore, ModelArgs, Reduce};
 use clap::{ArgMatches, Args, FromArgMatches, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -100,11 +100,6 @@ pub struct PlanArgs {
     /// In what tasks differ: in everything, or in hash functions and orders only
     #[arg(long, value_enum, default_value = "full")]
     pub diversity: Diversity,
-
-    /// Count all states before the swarm, if they are few: then the coverage is measured, not
-    /// inferred from what tasks have in common
-    #[arg(long, value_enum, default_value = "on")]
-    pub count: Switch,
 
     /// When to stop looking: at the first violation, after N different ones, or never
     #[arg(long, value_name = "first|N|all", default_value = "first", value_parser = until)]

@@ -1,23 +1,19 @@
-//! Short searches before the swarm: one that counts all states, if there are
-//! few, and one to choose the size of arenas.
+//! A short search before the swarm, to choose the size of its arenas.
 //!
-//! They end after some states, not after some time, so that the same model gets
-//! the same arenas every time, unless a limit ends them.
+//! It counts states, not time, so that the same model gets the same arenas
+//! every time, unless a limit ends it.
 
-use crate::args::Switch;
 use crate::args::swarm::PlanArgs;
 use crate::check;
-use ::check::{Compress, Discipline, Layout, Maker, Options, Searcher, Stop, Storage, Turns};
+use ::check::{Discipline, Layout, Maker, Options, Searcher, Stop, Storage, Turns};
 use report::text::{bytes, count};
 use std::time::Duration;
 use swarm::Portfolio;
 
 /// Bits of the pilot's arena, which are those of a core's own cache.
 const PILOT: u64 = 1 << 22;
-/// They take this part of the time at the most, each.
-const TIME_PART: u32 = 8;
-/// All states are counted if they fit in this much memory.
-const COUNTED: u64 = 48 << 20;
+/// It takes this part of the time at the most.
+const TIME_PART: u32 = 4;
 /// Bits of an arena for a state with which few states are missed.
 const ROOMY: u64 = 16;
 
@@ -26,30 +22,6 @@ pub struct Pilot {
     pub portfolio: Portfolio,
     /// In one line.
     pub explanation: String,
-}
-
-/// How many reachable states there are, if there are few.
-pub fn count_all(
-    make: &Maker,
-    args: &PlanArgs,
-    memory: u64,
-    time: Option<Duration>,
-) -> Option<u64> {
-    if args.depth.is_some() || args.count == Switch::Off {
-        return None;
-    }
-    let options = Options {
-        threads: 1,
-        compress: Compress::Off,
-        ignore: check::ignored(&args.ignore),
-        max_violations: usize::MAX,
-        memory: memory.min(COUNTED),
-        interrupt: check::interrupt(),
-        time: time.map(|time| time / TIME_PART),
-        ..Options::default()
-    };
-    let outcome = ::check::check(make, &options).ok()?;
-    outcome.stop.is_none().then_some(outcome.states)
 }
 
 /// `memory` is that of one thread, `time` that of the whole swarm.
