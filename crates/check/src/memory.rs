@@ -4,7 +4,8 @@
 //! its limit, whatever the number of threads.
 
 use memmap2::{MmapMut, MmapOptions};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// The memory a search may use, and what of it is in use.
 #[derive(Debug)]
@@ -62,6 +63,18 @@ pub struct Mapping {
 }
 
 const HUGE_PAGE: usize = 2 << 20;
+/// So much memory does well with small pages: the tables of so many pages are
+/// in the processor's cache.
+const LARGE: usize = 64 << 20;
+
+/// To clear a huge page takes a tenth of this. A virtual machine that has
+/// given it back to its host waits for five times as long, and gets small
+/// pages sooner, of which there are always some that it has kept.
+const DEAR: Duration = Duration::from_millis(1);
+/// So many dear pages are no accident.
+const MOST_DEAR: u32 = 3;
+/// Huge pages that were dear, in all of the process: it is the machine's nature.
+static N_DEAR: AtomicU32 = AtomicU32::new(0);
 
 // SAFETY: the pointer is that of the mapping, which lives as long; who reads
 // and writes through it answers for the order.
@@ -70,10 +83,19 @@ unsafe impl Send for Mapping {}
 unsafe impl Sync for Mapping {}
 
 impl Mapping {
-    /// Address space for `bytes`; `None` if the system refuses.
+    /// Address space for `bytes`, to be used anywhere; `None` if the system refuses.
     pub fn new(bytes: usize) -> Option<Mapping> {
         let mut mapping = Mapping::aligned(bytes, 1)?;
-        mapping.prefer_huge_pages();
+        if bytes >= LARGE {
+            mapping.prefer_huge_pages(0);
+        }
+        Some(mapping)
+    }
+
+    /// The same, to be used from its start on, perhaps but a little.
+    pub fn growing(bytes: usize) -> Option<Mapping> {
+        let mut mapping = Mapping::aligned(bytes, 1)?;
+        mapping.prefer_huge_pages(LARGE);
         Some(mapping)
     }
 
@@ -85,8 +107,8 @@ impl Mapping {
         }
         let mut mapping = Mapping::aligned(bytes, piece)?;
         // Larger ones would be there before all of their pieces are.
-        if piece >= HUGE_PAGE {
-            mapping.prefer_huge_pages();
+        if piece >= HUGE_PAGE && bytes >= LARGE {
+            mapping.prefer_huge_pages(0);
         }
         Some(mapping)
     }
@@ -99,11 +121,27 @@ impl Mapping {
         Some(Mapping { map, start, len: bytes })
     }
 
-    /// Without huge pages a random access costs a second one for the page
-    /// table. Refusal costs speed only.
-    fn prefer_huge_pages(&mut self) {
+    /// In large memory without huge pages a random access costs a second one
+    /// for the page table. Refusal costs speed only.
+    fn prefer_huge_pages(&mut self, from: usize) {
         #[cfg(target_os = "linux")]
-        let _ = self.map.advise(memmap2::Advice::HugePage);
+        if from < self.map.len() && N_DEAR.load(Ordering::Relaxed) < MOST_DEAR {
+            let rest = self.map.len() - from;
+            let _ = self.map.advise_range(memmap2::Advice::HugePage, from, rest);
+        }
+        #[cfg(not(target_os = "linux"))]
+        let _ = from;
+    }
+
+    /// Pages of `len` bytes were provided in such a time: if they were dear
+    /// once more, those that are not there yet are to be small.
+    #[cfg(target_os = "linux")]
+    fn judge_pages(&self, len: usize, taken: Duration) {
+        let is_dear = len >= HUGE_PAGE && taken > DEAR * (len / HUGE_PAGE) as u32;
+        // Relaxed: a count on its own.
+        if is_dear && N_DEAR.fetch_add(1, Ordering::Relaxed) + 1 >= MOST_DEAR {
+            let _ = self.map.advise(memmap2::Advice::NoHugePage);
+        }
     }
 
     /// Where a place is in all of the mapping.
@@ -123,7 +161,12 @@ impl Mapping {
     /// leaves what they hold as it is; false if it does not know how.
     pub fn provide(&self, at: usize, len: usize) -> bool {
         #[cfg(target_os = "linux")]
-        return self.map.advise_range(memmap2::Advice::PopulateWrite, self.offset(at), len).is_ok();
+        {
+            let (advice, start) = (memmap2::Advice::PopulateWrite, Instant::now());
+            let is_provided = self.map.advise_range(advice, self.offset(at), len).is_ok();
+            self.judge_pages(len, start.elapsed());
+            is_provided
+        }
         #[cfg(not(target_os = "linux"))]
         return false;
     }

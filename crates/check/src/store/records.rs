@@ -73,7 +73,7 @@ impl Records {
         let mut bytes = (budget.limit().min(most) + 2 * chunk) & !4095;
         // A system that refuses so much address space gives less.
         let map = loop {
-            match usize::try_from(bytes).ok().and_then(Mapping::new) {
+            match usize::try_from(bytes).ok().and_then(Mapping::growing) {
                 Some(map) => break map,
                 None if bytes <= chunk => return None,
                 None => bytes /= 2,

@@ -81,7 +81,7 @@ impl<const K: usize> Words<K> {
         let most = (budget.limit() / row).clamp(CHUNK, 1 << NUMBER_BITS);
         Some(Words {
             table: Table::new(budget, GROWTH)?,
-            rows: Mapping::new(usize::try_from(most * row).ok()?)?,
+            rows: Mapping::growing(usize::try_from(most * row).ok()?)?,
             given: AtomicU64::new(0),
             budget: budget.clone(),
         })

@@ -60,7 +60,7 @@ impl Slab {
         let mut bytes = budget.limit().next_multiple_of(chunk) + chunk;
         // A system that refuses so much address space gives less.
         let map = loop {
-            match usize::try_from(bytes).ok().and_then(Mapping::new) {
+            match usize::try_from(bytes).ok().and_then(Mapping::growing) {
                 Some(map) => break map,
                 None if bytes <= chunk => return None,
                 None => bytes /= 2,
