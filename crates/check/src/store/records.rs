@@ -29,7 +29,9 @@ const SMALLEST_CHUNK: u64 = 16 << 10;
 /// Memory is provided for a part of what was given out, and of the limit.
 const AHEAD: u64 = 8;
 const MOST_AHEAD: u64 = 64;
-const WORTH_PROVIDING: u64 = 4 << 20;
+/// From so much on memory is provided before it is written: to ask for it page
+/// by page takes longer.
+const WORTH_PROVIDING: u64 = 2 << 20;
 /// Records may be read in steps of so many bytes, beyond their end.
 const SLACK: usize = 64;
 
@@ -169,6 +171,10 @@ impl Records {
             self.budget.give(size);
             return None;
         }
+        // Relaxed: as in `provide`.
+        if at >= WORTH_PROVIDING && self.provided.load(Ordering::Relaxed) < end {
+            self.map.provide(at as usize, size as usize);
+        }
         Some(Chunk { at: at.max(FIRST), end })
     }
 
@@ -178,7 +184,10 @@ impl Records {
         // Relaxed: whatever the order, a page may be provided twice or not at all.
         let given = self.given.load(Ordering::Relaxed);
         let from = self.provided.load(Ordering::Relaxed).max(given);
-        let ahead = (given / AHEAD).min(self.budget.limit() / MOST_AHEAD).min(self.budget.left());
+        let ahead = (given / AHEAD)
+            .max(self.chunk)
+            .min(self.budget.limit() / MOST_AHEAD)
+            .min(self.budget.left());
         if given < WORTH_PROVIDING || from + self.chunk > given + ahead {
             return false;
         }
