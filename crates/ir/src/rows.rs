@@ -22,8 +22,8 @@ pub struct Rows {
     /// Bytes of rows that make it full.
     full: usize,
     count: u64,
-    mark: u32,
-    origin: u64,
+    /// A head without length and cause.
+    head: u128,
 }
 
 /// A successor, and what the sink wanted to know with it.
@@ -43,18 +43,17 @@ pub const fn stride(len: usize) -> usize {
 impl Rows {
     /// Rows that count as full with so many bytes.
     pub fn new(full: usize) -> Rows {
-        Rows { bytes: Vec::new(), used: 0, full, count: 0, mark: 0, origin: 0 }
+        Rows { bytes: Vec::new(), used: 0, full, count: 0, head: 0 }
     }
 
     /// What goes into the heads from now on; of the origin the lower 48 bits.
     pub fn set_head(&mut self, mark: u32, origin: u64) {
-        (self.mark, self.origin) = (mark, origin & ORIGIN_MASK);
+        self.head = (mark as u128) << 32 | ((origin & ORIGIN_MASK) as u128) << 64;
     }
 
     /// The head of a state of this length, of no known cause.
     pub fn head(&self, len: usize) -> [u8; HEAD] {
-        let head = len as u128 | (self.mark as u128) << 32 | (self.origin as u128) << 64;
-        head.to_le_bytes()
+        (self.head | len as u128).to_le_bytes()
     }
 
     /// Adds a row, be there room or not.

@@ -4,7 +4,7 @@
 use crate::code::Code;
 use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
-use crate::runtime::{Context, MOVED, Process, STILL, queue, try_all};
+use crate::runtime::{Context, MOVED, Process, STILL, UNWIND, queue, try_all};
 use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
@@ -90,9 +90,16 @@ impl<'s> Native<'s> {
                 return true;
             }
         }
-        if context.has_same_processes(state) {
-            return true;
-        }
+        context.has_same_processes(state) || self.find_processes(state)
+    }
+
+    /// Finds them though others were there last.
+    #[cold]
+    #[inline(never)]
+    fn find_processes(&mut self, state: &[u8]) -> bool {
+        let (code, layout) = (self.code, self.layout);
+        let context = self.context();
+        let Some(&n_procs) = state.get(layout.count_at) else { return false };
         context.forget_shape();
         let mut at = layout.procs_at;
         let mut n_queues = layout.global_queues.len();
@@ -119,7 +126,7 @@ impl<'s> Native<'s> {
         }
         context.n_procs = n_procs as u32;
         context.n_queues = n_queues as u32;
-        context.set_shape(state, layout.count_at);
+        context.set_shape(state, layout.procs_at);
         true
     }
 
@@ -146,8 +153,11 @@ impl<'s> Native<'s> {
         }
         let context = self.context();
         context.sink = None;
-        context.leave(sink);
-        if let Some(panic) = context.panic.take() {
+        // SAFETY: the sink was not used but by the context.
+        unsafe { context.leave() };
+        if status == UNWIND
+            && let Some(panic) = context.panic.take()
+        {
             std::panic::resume_unwind(panic);
         }
         match status {
@@ -170,6 +180,8 @@ impl<'s> Native<'s> {
         }
     }
 
+    #[cold]
+    #[inline(never)]
     fn interpret(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Flow {
         let context = self.context();
         let seen = context.successors + context.faults + context.skipped;

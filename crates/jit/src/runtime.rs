@@ -51,6 +51,8 @@ const FRAME_BYTES: usize = 88;
 pub const OWN_CAUSE: i32 = -1;
 /// Bytes behind a state that may be read and written: copies are made in large pieces.
 pub const SLACK: usize = 64;
+/// Bytes that are compared at once.
+const STEP: usize = 16;
 
 /// A process: where it is in the state, and its part of the tables.
 #[repr(C)]
@@ -87,24 +89,6 @@ pub struct Tables {
     pub receives: Vec<Option<LocationFn>>,
     /// The rendezvous channels these are on, as in `Facts::waits`.
     pub waits: Vec<u64>,
-}
-
-/// Rows that successors can be written to.
-struct Space {
-    rows: *mut u8,
-    used: usize,
-    full: usize,
-    head: [u8; rows::HEAD],
-}
-
-impl Space {
-    /// The space for states of `len` bytes, of which `copied` are written.
-    fn of(rows: &mut Rows, len: usize, copied: usize) -> Space {
-        rows.reserve(len.max(copied));
-        let head = rows.head(len);
-        let (rows, used, full) = rows.space();
-        Space { rows, used, full, head }
-    }
 }
 
 /// What the frame around a new one had.
@@ -161,7 +145,8 @@ pub struct Context {
     buffers: Vec<u8>,
     /// Distance between two buffers.
     pub frame_stride: usize,
-    /// The start of the sink's rows; null if it is told of each successor.
+    /// The sink's rows, and where they begin; null if it is told of each successor.
+    rows: *mut Rows,
     rows_at: *mut u8,
     /// Successors that the sink has got or knows of.
     told: u64,
@@ -169,9 +154,10 @@ pub struct Context {
     copied: usize,
     wide_locations: bool,
     /// The state whose processes were found last, and a mask of the bytes that
-    /// tell which they are. Empty if there is none.
+    /// tell which they are, all of them behind a place. Empty if there is none.
     shape: Vec<u8>,
     mask: Vec<u8>,
+    shape_at: usize,
     /// Of each frame of an atomic sequence the process and its location.
     places: [u32; MAX_FRAMES],
     depth: usize,
@@ -212,12 +198,14 @@ impl Context {
             claims: &code.claims,
             buffers: Vec::new(),
             frame_stride: 0,
+            rows: std::ptr::null_mut(),
             rows_at: std::ptr::null_mut(),
             told: 0,
             copied: code.fixed.as_ref().and_then(|f| f.lens.last().copied()).unwrap_or(0),
             wide_locations,
             shape: Vec::new(),
             mask: Vec::new(),
+            shape_at: 0,
             places: [NOWHERE; MAX_FRAMES],
             depth: 0,
             steps: [Step { process: 0, action: ActionIdx(0) }; MAX_FRAMES + 1],
@@ -227,12 +215,10 @@ impl Context {
 
     /// Starts the expansion of `state`.
     pub fn load(&mut self, state: &[u8], sink: &mut dyn Sink) {
-        let needed = state.len().max(self.copied) + SLACK;
-        if self.frame_stride < needed {
-            self.frame_stride = needed.next_multiple_of(64);
-            self.buffers.resize(self.frame_stride * (MAX_FRAMES + 2), 0);
+        if state.len() != self.len {
+            self.set_len(state.len());
         }
-        (self.state, self.len) = (state.as_ptr(), state.len());
+        self.state = state.as_ptr();
         if state.len() < self.copied {
             // Native code reads as much as if all processes were there.
             let padded = &mut self.buffers[self.frame_stride * (MAX_FRAMES + 1)..];
@@ -243,38 +229,52 @@ impl Context {
         (self.successors, self.faults, self.told) = (0, 0, 0);
         (self.skips, self.skipped, self.cause) = (0, 0, OWN_CAUSE);
         self.reached_at = self.reached.as_mut_ptr();
-        let copied = self.copied;
-        self.set_space(sink.rows().map(|rows| Space::of(rows, state.len(), copied)));
+        self.set_space(sink.rows());
+    }
+
+    #[cold]
+    fn set_len(&mut self, len: usize) {
+        (self.len, self.stride) = (len, rows::stride(len));
+        let needed = len.max(self.copied) + SLACK;
+        if self.frame_stride < needed {
+            self.frame_stride = needed.next_multiple_of(64);
+            self.buffers.resize(self.frame_stride * (MAX_FRAMES + 2), 0);
+        }
     }
 
     /// Whether the processes found last are where they were then, so that they
     /// need not be found again.
     #[inline(always)]
     pub fn has_same_processes(&self, state: &[u8]) -> bool {
-        if state.len() != self.shape.len() {
+        let len = state.len();
+        if len != self.shape.len() || len < STEP {
             return false;
         }
-        const STEP: usize = 16;
-        let word = |bytes: &[u8], at: usize| {
-            let bytes: [u8; STEP] = bytes[at..at + STEP].try_into().expect("so many bytes");
-            u128::from_le_bytes(bytes)
+        let differ = |at: usize| {
+            debug_assert!(at + STEP <= len && len == self.mask.len());
+            let word = |bytes: &[u8]| {
+                // SAFETY: below, `at` is at most `len - STEP`, and all are `len` long.
+                unsafe { bytes.as_ptr().add(at).cast::<u128>().read_unaligned() }
+            };
+            (word(state) ^ word(&self.shape)) & word(&self.mask)
         };
-        let differ = |at| (word(state, at) ^ word(&self.shape, at)) & word(&self.mask, at);
-        let Some(last) = state.len().checked_sub(STEP) else {
-            let bytes = state.iter().zip(&self.shape).zip(&self.mask);
-            return bytes.fold(0, |all, ((a, b), mask)| all | (a ^ b) & mask) == 0;
-        };
-        (0..last).step_by(STEP).fold(differ(last), |all, at| all | differ(at)) == 0
+        let mut differences = differ(len - STEP);
+        let mut at = self.shape_at;
+        while at + STEP < len {
+            differences |= differ(at);
+            at += STEP;
+        }
+        differences == 0
     }
 
-    /// Remembers by what a state with these processes is known, or that there
-    /// are none to be known.
-    pub fn set_shape(&mut self, state: &[u8], count_at: usize) {
+    /// Remembers by what a state with these processes is known: as each type
+    /// has its size, by their types.
+    pub fn set_shape(&mut self, state: &[u8], procs_at: usize) {
         self.shape.clear();
         self.shape.extend(state);
+        self.shape_at = procs_at;
         self.mask.clear();
         self.mask.resize(state.len(), 0);
-        self.mask[count_at] = u8::MAX;
         for process in &self.procs[..self.n_procs as usize] {
             self.mask[process.at as usize] = u8::MAX;
         }
@@ -285,14 +285,15 @@ impl Context {
     }
 
     /// Has successors made in the rows, or in buffer 0.
-    fn set_space(&mut self, space: Option<Space>) {
-        match space {
-            Some(Space { rows, used, full, head }) => {
-                self.rows_at = rows;
-                self.out = rows.wrapping_add(used + rows::HEAD);
-                self.limit = rows.wrapping_add(full + rows::HEAD);
-                self.head = head;
-                self.stride = rows::stride(self.len);
+    fn set_space(&mut self, rows: Option<&mut Rows>) {
+        match rows {
+            Some(rows) => {
+                rows.reserve(self.len.max(self.copied));
+                self.head = rows.head(self.len);
+                let (start, used, full) = rows.space();
+                (self.rows, self.rows_at) = (rows, start);
+                self.out = start.wrapping_add(used + rows::HEAD);
+                self.limit = start.wrapping_add(full + rows::HEAD);
             }
             None => {
                 (self.rows_at, self.limit) = (std::ptr::null_mut(), std::ptr::null());
@@ -302,11 +303,15 @@ impl Context {
     }
 
     /// Ends the expansion: the sink learns what its rows hold.
-    pub fn leave(&mut self, sink: &mut dyn Sink) {
-        if let (Some((used, n)), Some(rows)) = (self.untold(), sink.rows()) {
-            rows.written(used, n + self.skipped);
+    ///
+    /// # Safety
+    /// The sink must be the one that was last told something, or loaded.
+    pub unsafe fn leave(&mut self) {
+        if let Some((used, n)) = self.untold() {
+            // SAFETY: the caller's promise: these are the rows of the sink, and
+            // nobody else has used it since they were asked for.
+            unsafe { (*self.rows).written(used, n + self.skipped) };
         }
-        self.told = self.successors;
     }
 
     /// Bytes used of the rows, and the successors in them that the sink does
@@ -353,17 +358,16 @@ impl Context {
         // outlives the expansion and that it does not use meanwhile.
         let sink = unsafe { &mut *sink };
         let (untold, steps) = (self.untold(), &self.steps[..n_steps]);
-        let (len, copied) = (self.len, self.copied);
         let answer = catch_unwind(AssertUnwindSafe(|| {
             if let (Some((used, n)), Some(rows)) = (untold, sink.rows()) {
                 rows.written(used, n);
             }
-            (what(sink, steps), sink.rows().map(|rows| Space::of(rows, len, copied)))
+            (what(sink, steps), sink.rows())
         }));
         self.told = self.successors;
         match answer {
-            Ok((flow, space)) => {
-                self.set_space(space);
+            Ok((flow, rows)) => {
+                self.set_space(rows);
                 if flow == Flow::Continue {
                     return STILL;
                 }

@@ -43,15 +43,16 @@ pub(super) fn witness<'s, F: Filter>(
 /// The steps to the first of these states, which is an initial one, and from
 /// there to the last.
 pub(super) fn steps(model: &mut dyn Model, writer: &mut impl Writer, way: &[Token]) -> Vec<Step> {
-    let (mut steps, mut state, mut next) = (Vec::new(), Vec::new(), Vec::new());
+    let mut steps = Vec::new();
+    let [mut here, mut there] = [Vec::new(), Vec::new()];
     if let Some(first) = way.first() {
-        writer.read(*first, &mut state);
-        model.initial(&mut Between { to: &state, steps: &mut steps });
+        let to = writer.read(*first, &mut there);
+        model.initial(&mut Between { to, steps: &mut steps });
     }
     for pair in way.windows(2) {
-        writer.read(pair[0], &mut state);
-        writer.read(pair[1], &mut next);
-        model.expand(&state, &mut Between { to: &next, steps: &mut steps });
+        let from = writer.read(pair[0], &mut here);
+        let to = writer.read(pair[1], &mut there);
+        model.expand(from, &mut Between { to, steps: &mut steps });
     }
     steps
 }

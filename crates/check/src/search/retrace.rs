@@ -95,11 +95,11 @@ impl Retrace<'_, '_> {
         }
     }
 
-    fn expand(&mut self, model: &mut dyn Model, token: Token, state: &mut Vec<u8>) {
+    fn expand(&mut self, model: &mut dyn Model, token: Token, space: &mut Vec<u8>) {
         self.stack.push(Item::Expanded(token));
         self.depth += 1;
         let bottom = self.stack.len();
-        self.writer.read(token, state);
+        let state = self.writer.read(token, space);
         model.expand(state, self);
         // The first that was found comes on top.
         self.stack[bottom..].reverse();

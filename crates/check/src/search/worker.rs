@@ -26,7 +26,8 @@ pub(super) struct Waiting {
 
 pub(super) struct Worker<'r, W> {
     model: Box<dyn Model + 'r>,
-    state: Vec<u8>,
+    /// For states that have to be put together.
+    space: Vec<u8>,
     /// The model may leave out successors that are found another way.
     leaves_out: bool,
     /// States expanded, and how many of them at the last report.
@@ -80,7 +81,7 @@ impl<'r, W: Writer> Worker<'r, W> {
             fresh: Vec::new(),
         };
         let leaves_out = may_leave_out(run.options);
-        Worker { model, state: Vec::new(), leaves_out, expanded: 0, reported: 0, finds }
+        Worker { model, space: Vec::new(), leaves_out, expanded: 0, reported: 0, finds }
     }
 
     /// Finds the initial states.
@@ -97,9 +98,9 @@ impl<'r, W: Writer> Worker<'r, W> {
             self.finds.writer.prefetch(waiting.token);
         }
         for waiting in states {
-            self.finds.enter(*waiting, &mut self.state);
+            let state = self.finds.enter(*waiting, &mut self.space);
             let cause = if self.leaves_out { waiting.cause } else { 0 };
-            self.model.expand_found(&self.state, cause, &mut self.finds);
+            self.model.expand_found(state, cause, &mut self.finds);
             self.finds.advance();
             if self.finds.aborted {
                 break;
@@ -145,7 +146,16 @@ impl<'r, W: Writer> Worker<'r, W> {
 }
 
 impl<W: Writer> Finds<'_, W> {
-    fn enter(&mut self, Waiting { token, depth, .. }: Waiting, state: &mut Vec<u8>) {
+    /// Turns to a state, which is to be expanded.
+    #[inline(always)]
+    fn enter<'b>(
+        &mut self,
+        Waiting { token, depth, .. }: Waiting,
+        space: &'b mut Vec<u8>,
+    ) -> &'b [u8]
+    where
+        W: 'b,
+    {
         self.depth = depth;
         self.parent = Some(token);
         self.at_limit = self.run.options.depth.is_some_and(|limit| depth as usize >= limit);
@@ -153,8 +163,8 @@ impl<W: Writer> Finds<'_, W> {
             // To know what is visited, nothing may be left open.
             self.settle();
         }
-        self.writer.read(token, state);
         self.writer.rows().set_head(depth + 1, token);
+        self.writer.read(token, space)
     }
 
     #[inline(always)]

@@ -16,7 +16,7 @@ use super::table::{Approach, Growth, Inserted, PLACE_BITS, Placed, Position, Tab
 use super::tree::{MOST_SHAPES, TreeStore};
 use super::{Full, Store, Token, Writer};
 use crate::blocks::damaged;
-use crate::bytes::{copy, equal, hash};
+use crate::bytes::{equal, hash};
 use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
@@ -323,11 +323,13 @@ impl Writer for ExactWriter<'_> {
         self.store.records.prefetch(Place(token), self.last_len);
     }
 
-    fn read(&mut self, token: Token, state: &mut Vec<u8>) {
+    fn read<'b>(&mut self, token: Token, _space: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        Self: 'b,
+    {
         let stored = self.store.records.state(Place(token));
         self.last_len = stored.len();
-        state.resize(stored.len(), 0);
-        copy(stored, state);
+        stored
     }
 
     fn rows(&mut self) -> &mut Rows {

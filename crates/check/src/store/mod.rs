@@ -55,9 +55,12 @@ pub trait Writer {
     /// Asks for the memory that `read` will need.
     fn prefetch(&self, token: Token);
 
-    /// Copies a state; what is put into the rows from now on, until the next
-    /// is read, are its successors.
-    fn read(&mut self, token: Token, state: &mut Vec<u8>);
+    /// A state, where it lies or put together in `space`; to be used until
+    /// `finish`. What is put into the rows from now on, until the next is read,
+    /// are its successors.
+    fn read<'b>(&mut self, token: Token, space: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        Self: 'b;
 
     /// Where states are offered: successors, or initial states. The origin of
     /// a row is the state it was found from, the mark is the search's own.

@@ -49,9 +49,8 @@ fn agrees_with_a_hash_set<S: Store>(store: &S, hidden: usize, states: &[Vec<u8>]
     for (i, state) in states.iter().enumerate() {
         // Successors of some state that is there, or of none.
         if let Some((token, _)) = tokens.get(i * 31 % (2 * tokens.len() + 1)) {
-            let mut parent = Vec::new();
-            writer.read(*token, &mut parent);
-            assert_eq!(parent, tokens[i * 31 % (2 * tokens.len() + 1)].1);
+            let mut space = Vec::new();
+            assert_eq!(writer.read(*token, &mut space), tokens[i * 31 % (2 * tokens.len() + 1)].1);
         }
         let new = set.insert(state[hidden..].to_vec());
         assert_eq!(writer.contains(state), !new);
@@ -59,10 +58,9 @@ fn agrees_with_a_hash_set<S: Store>(store: &S, hidden: usize, states: &[Vec<u8>]
         assert_eq!(token.is_some(), new);
         tokens.extend(token.map(|token| (token, state.clone())));
     }
-    let mut read = Vec::new();
+    let mut space = Vec::new();
     for (token, state) in &tokens {
-        writer.read(*token, &mut read);
-        assert_eq!(read, *state);
+        assert_eq!(writer.read(*token, &mut space), *state);
     }
 }
 
@@ -101,10 +99,9 @@ fn a_state_moves_from_store_to_store() {
     };
     let tree = store.fold::<Full>(&budget, rename).expect("room");
     let mut writer = tree.writer();
-    let mut read = Vec::new();
+    let mut space = Vec::new();
     for (token, state) in &tokens {
-        writer.read(*token, &mut read);
-        assert_eq!(read, *state);
+        assert_eq!(writer.read(*token, &mut space), *state);
         assert_eq!(insert(&mut writer, state), Ok(None));
     }
     assert_eq!(insert(&mut writer, &[9; 20]).map(|token| token.is_some()), Ok(true));

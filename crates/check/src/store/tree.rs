@@ -500,8 +500,12 @@ impl Writer for TreeWriter<'_> {
         }
     }
 
-    fn read(&mut self, token: Token, state: &mut Vec<u8>) {
-        self.unfold(token, state);
+    fn read<'b>(&mut self, token: Token, space: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        Self: 'b,
+    {
+        self.unfold(token, space);
+        space
     }
 
     fn rows(&mut self) -> &mut Rows {

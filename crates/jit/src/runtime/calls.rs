@@ -2,6 +2,7 @@
 //! process to process, and into and out of atomic sequences and rendezvous.
 
 use super::*;
+use std::ops::Range;
 
 /// Stands for code there is none of.
 pub unsafe extern "C" fn give_up(
@@ -41,6 +42,35 @@ pub struct Around {
 /// # Safety
 /// As for `try_all`; `WIDE` is what the context says.
 unsafe fn try_each<const WIDE: bool>(context: *mut Context, around: Option<Around>) -> Status {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let n_procs = (*context).n_procs as usize;
+        let Some(Around { process, masks }) = around else {
+            return try_some::<WIDE>(context, 0..n_procs, std::ptr::null());
+        };
+        let younger = (process as usize + 1).min(n_procs);
+        let status = try_some::<WIDE>(context, younger..n_procs, masks);
+        (*context).skips = 0;
+        if status & UNWIND != 0 {
+            return UNWIND;
+        }
+        match try_some::<WIDE>(context, 0..younger, std::ptr::null()) {
+            UNWIND => UNWIND,
+            moved => status | moved,
+        }
+    }
+}
+
+/// Tries some of the processes. They leave out what the masks say, if there are any.
+///
+/// # Safety
+/// As for `try_each`.
+#[inline(always)]
+unsafe fn try_some<const WIDE: bool>(
+    context: *mut Context,
+    processes: Range<usize>,
+    masks: *const u64,
+) -> Status {
     // SAFETY: the caller's promise: processes lie inside the state, and have
     // as many functions as locations. References to the context end before
     // native code is called.
@@ -49,7 +79,7 @@ unsafe fn try_each<const WIDE: bool>(context: *mut Context, around: Option<Aroun
         let out = (&mut *context).buffer(1);
         let procs = (&raw const (*context).procs).cast::<Process>();
         let mut status = STILL;
-        for pid in (0..(*context).n_procs as usize).rev() {
+        for pid in processes.rev() {
             let Process { at, locations, moves, table, .. } = *procs.add(pid);
             let place = state.add(at as usize + 1);
             let mut location = *place as u32;
@@ -59,9 +89,8 @@ unsafe fn try_each<const WIDE: bool>(context: *mut Context, around: Option<Aroun
             if location >= locations {
                 return UNWIND;
             }
-            if let Some(Around { process, masks }) = around {
-                let skips = *masks.add((table + location) as usize);
-                (*context).skips = if pid > process as usize { skips } else { 0 };
+            if !masks.is_null() {
+                (*context).skips = *masks.add((table + location) as usize);
             }
             if let Some(function) = *moves.add(location as usize) {
                 status |= function(context, state, out, at as usize, pid as u32, 0);

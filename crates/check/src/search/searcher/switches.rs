@@ -67,13 +67,13 @@ pub(super) fn search<F: Filter>(make: &Maker, run: &Run, store: &LossyStore<'_, 
     let mut dice = Dice(run.options.seed);
     model.initial(&mut at);
     at.settle(&mut stack, &mut dice);
-    let (mut state, mut expansions) = (Vec::new(), 0u64);
+    let (mut space, mut expansions) = (Vec::new(), 0u64);
     while !run.is_stopped()
         && let Some(waiting) = stack.pop()
     {
         at.parent = Some(waiting);
-        at.writer.read(waiting.token, &mut state);
-        model.expand(&state, &mut at);
+        let state = at.writer.read(waiting.token, &mut space);
+        model.expand(state, &mut at);
         at.settle(&mut stack, &mut dice);
         expansions += 1;
         if expansions.is_multiple_of(REPORT_EXPANSIONS) {

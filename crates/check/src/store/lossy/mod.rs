@@ -23,7 +23,7 @@ pub use collector::{Collect, Collector};
 pub use compact::Compact;
 
 use super::{Full, Store, Token, Writer};
-use crate::bytes::{Fingerprint, copy, fingerprint, hash};
+use crate::bytes::{Fingerprint, fingerprint, hash};
 use crate::crc::Crc;
 use crate::dice::Dice;
 use crate::memory::Budget;
@@ -269,12 +269,14 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
         self.store.slab.prefetch(token);
     }
 
-    fn read(&mut self, token: Token, state: &mut Vec<u8>) {
+    fn read<'b>(&mut self, token: Token, _space: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        Self: 'b,
+    {
         let kept = self.store.slab.state(token);
         self.last_len = kept.len();
-        state.resize(kept.len(), 0);
-        copy(kept, state);
         self.entered.push(token);
+        kept
     }
 
     fn rows(&mut self) -> &mut Rows {
