@@ -31,7 +31,8 @@ impl Emitter<'_, '_> {
     }
 
     fn nodes(&mut self, block: &Block) {
-        let graph = Graph::of(block);
+        let start = start(block);
+        let graph = Graph::of(block, start);
         let repeats = graph.loops.contains(&true).then(|| {
             let repeats = self.b.declare_var(I32);
             let zero = self.int(0);
@@ -42,7 +43,7 @@ impl Emitter<'_, '_> {
             graph.entered.iter().map(|entered| entered.then(|| self.b.create_block())).collect();
         let at = |node: u32| blocks[node as usize].expect("a node that is entered has a block");
         let done = self.b.create_block();
-        self.jump(at(block.entry));
+        self.jump(at(start));
         for (i, node) in block.nodes.iter().enumerate() {
             let Some(here) = blocks[i] else { continue };
             // Sealed when all nodes have made their jumps.
@@ -149,6 +150,15 @@ impl Emitter<'_, '_> {
     }
 }
 
+/// The node that a block goes on with when a guard holds: a condition that was
+/// the guard need not be looked at again.
+fn start(block: &Block) -> u32 {
+    match (&block.guards[..], &block.nodes[block.entry as usize]) {
+        ([guard @ Op::Cond(_)], Node::Do { op, next, .. }) if op == guard => *next,
+        _ => block.entry,
+    }
+}
+
 /// Which nodes of a block are entered by a jump, and which of these by one back.
 struct Graph {
     entered: Vec<bool>,
@@ -156,14 +166,14 @@ struct Graph {
 }
 
 impl Graph {
-    fn of(block: &Block) -> Graph {
-        let n = block.nodes.len();
+    fn of(block: &Block, start: u32) -> Graph {
+        let (n, start) = (block.nodes.len(), start as usize);
         let mut graph = Graph { entered: vec![false; n], loops: vec![false; n] };
         // Depth first, with the nodes on the way there marked.
         let mut on_path = vec![false; n];
-        let mut stack = vec![(block.entry as usize, successors(block, block.entry as usize))];
-        graph.entered[block.entry as usize] = true;
-        on_path[block.entry as usize] = true;
+        let mut stack = vec![(start, successors(block, start))];
+        graph.entered[start] = true;
+        on_path[start] = true;
         while let Some((node, todo)) = stack.last_mut() {
             match todo.pop() {
                 None => {

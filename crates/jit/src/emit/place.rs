@@ -46,7 +46,13 @@ impl Emitter<'_, '_> {
                 continue;
             }
             let value = self.checked_index(index);
-            let distance = self.b.ins().imul_imm(value, index.stride as i64);
+            let distance = match index.stride {
+                1 => value,
+                stride if stride.is_power_of_two() => {
+                    self.b.ins().ishl_imm(value, stride.ilog2() as i64)
+                }
+                stride => self.b.ins().imul_imm(value, stride as i64),
+            };
             offset = self.moved(offset, distance);
         }
         offset
