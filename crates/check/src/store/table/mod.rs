@@ -3,7 +3,8 @@
 //!
 //! The table is cut into shards by the highest bits of a hash; the next bits,
 //! the tag, give the place in the shard, from where slots are tried one after
-//! the other. Shards grow one at a time, each when it is full: its entries are
+//! the other: first those of the same cache line, all around, then those of the
+//! next one. Shards grow one at a time, each when it is full: its entries are
 //! moved to the same shard of the next *generation*, and its old memory is
 //! given back. Threads that meet a shard on the move help, so none waits for
 //! another, and the search goes on everywhere else. The shards of a generation
@@ -26,7 +27,7 @@ mod shard;
 use crate::memory::{Budget, prefetch};
 use crossbeam_epoch::Guard;
 use growth::Room;
-use shard::{Generation, Shard};
+use shard::{Generation, LINE_SLOTS, Shard, next_in_line};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -197,35 +198,32 @@ impl<E: Entry> Table<E> {
     /// Looks for the tag of a hash, without looking at what entries stand for.
     #[inline(always)]
     pub fn seek(&self, Approach { slot }: Approach, hash: u64) -> Position {
-        // Acquire: what an entry points to was written before the entry.
-        // SAFETY: `approach` has found the slot in a mapping that lives as long
-        // as the table; if its shard has moved on since, what it holds stays
-        // as long as the guard.
-        let value = unsafe { (*slot).load(Ordering::Acquire) };
-        if value & !FROZEN == EMPTY || E::tag(value) == tag(hash) {
-            return Position { slot, value };
+        let tag = tag(hash);
+        let mut slot = slot;
+        for _ in 0..LINE_SLOTS {
+            // Acquire: what an entry points to was written before the entry.
+            // SAFETY: `approach` has found the first slot in a mapping that
+            // lives as long as the table, and shards consist of whole lines; if
+            // its shard has moved on since, what it holds stays as long as the
+            // guard.
+            let value = unsafe { (*slot).load(Ordering::Acquire) };
+            if value & !FROZEN == EMPTY || E::tag(value) == tag {
+                return Position { slot, value };
+            }
+            slot = slot.map_addr(|at| next_in_line(at, size_of::<AtomicU64>()));
         }
         self.seek_on(hash)
     }
 
-    #[inline(always)]
+    /// The same beyond the first line.
+    #[cold]
+    #[inline(never)]
     fn seek_on(&self, hash: u64) -> Position {
-        let (shard, tag) = (self.shard(hash), tag(hash));
-        let first = shard.first(tag);
-        let mut at = first;
-        loop {
-            let slot = shard.slot(at);
-            let value = slot.load(Ordering::Acquire);
-            if value & !FROZEN == EMPTY || E::tag(value) == tag {
-                return Position { slot, value };
-            }
-            at = shard.next(at);
-            if at == first {
-                // No slot is free. As if it were frozen, so that `insert_at`
-                // has a close look.
-                return Position { slot, value: FROZEN };
-            }
-        }
+        let Spot { shard, at, value } = self.seek_first(hash);
+        // If no slot is free, as if it were frozen, so that `insert_at` has a
+        // close look.
+        let value = if value == FULL { FROZEN } else { value };
+        Position { slot: shard.slot(at), value }
     }
 
     /// Whether another entry for this hash can be put in without a close look.
@@ -320,8 +318,9 @@ impl<E: Entry> Table<E> {
 
     /// Goes on behind a slot.
     fn seek_behind<'t>(&self, shard: &'t Shard, tag: u64, at: usize) -> Spot<'t> {
-        let next = shard.next(at);
-        match next == shard.first(tag) {
+        let first = shard.first(tag);
+        let next = shard.next(at, first);
+        match next == first {
             true => Spot { shard, at, value: FULL },
             false => self.seek_from(shard, tag, next),
         }
@@ -337,7 +336,7 @@ impl<E: Entry> Table<E> {
             if value & !FROZEN == EMPTY || E::tag(value) == tag {
                 return Spot { shard, at, value };
             }
-            at = shard.next(at);
+            at = shard.next(at, first);
             if at == first {
                 return Spot { shard, at, value: FULL };
             }
@@ -360,7 +359,7 @@ impl<E: Entry> Table<E> {
                 if slot & !FROZEN == EMPTY {
                     break slot;
                 }
-                at = shard.next(at);
+                at = shard.next(at, first);
                 if at == first {
                     break FULL;
                 }

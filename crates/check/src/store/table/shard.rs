@@ -11,6 +11,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 const FIRST_SLOTS: u64 = 16;
 /// Slots in a page: memory is given back by the page.
 const PAGE_SLOTS: u64 = 512;
+/// Slots in a cache line.
+pub(super) const LINE_SLOTS: usize = 8;
 /// Shards of fewer slots double, and begin anywhere in a page.
 pub(super) const SMALL: u64 = 4 * PAGE_SLOTS;
 
@@ -57,7 +59,7 @@ impl Generation {
         let (from, to) = (smallest(number, growth), smallest(number + 1, growth));
         let size = |shard: u64| {
             let size = from + (to - from) * shard / SHARDS as u64;
-            if from < SMALL { size } else { size.next_multiple_of(PAGE_SLOTS) }
+            size.next_multiple_of(if from < SMALL { LINE_SLOTS as u64 } else { PAGE_SLOTS })
         };
         let slots: u64 = (0..SHARDS as u64).map(size).sum();
         let bytes = usize::try_from(slots.checked_mul(8)?).ok()?;
@@ -154,6 +156,13 @@ fn smallest(generation: usize, growth: Growth) -> u64 {
     (0..generation).fold(FIRST_SLOTS, |size, _| next(size).min(1 << 40))
 }
 
+/// The place behind another in the same line, for slots of this size.
+#[inline(always)]
+pub(super) fn next_in_line(at: usize, size: usize) -> usize {
+    let line = LINE_SLOTS * size;
+    at & !(line - 1) | (at + size) & (line - 1)
+}
+
 impl Shard {
     pub fn bytes(&self) -> u64 {
         self.len * 8
@@ -179,14 +188,24 @@ impl Shard {
         ((tag * self.len) >> TAG_BITS) as usize
     }
 
+    /// The slot behind another in a search that began at `first`: around the
+    /// line, then in the next line. Behind the last one comes `first` again.
     #[inline(always)]
-    pub fn next(&self, at: usize) -> usize {
-        if at + 1 == self.len as usize { 0 } else { at + 1 }
+    pub fn next(&self, at: usize, first: usize) -> usize {
+        let next = next_in_line(at, 1);
+        if next % LINE_SLOTS != first % LINE_SLOTS {
+            next
+        } else if next + LINE_SLOTS < self.len as usize {
+            next + LINE_SLOTS
+        } else {
+            next % LINE_SLOTS
+        }
     }
 
     /// Puts in an entry that is moved, unless another thread has.
     pub fn put(&self, entry: u64, tag: u64) {
-        let mut at = self.first(tag);
+        let first = self.first(tag);
+        let mut at = first;
         loop {
             let mut found = self.slot(at).load(Ordering::Acquire);
             if found == EMPTY {
@@ -206,7 +225,7 @@ impl Shard {
             if found == entry {
                 return;
             }
-            at = self.next(at);
+            at = self.next(at, first);
         }
     }
 }
