@@ -1,10 +1,12 @@
-// expect: holds states=40847 transitions=80948
+// expect: holds states=96871 transitions=192187
 // How a shard of Supertrace's lock-free table grows while threads insert
 // (crates/check/src/store/table/growth.rs).
 //
 // Threads insert the same keys in different orders. The shard has three slots
 // at first; when two are taken it grows to five: free slots of the old shard are
 // frozen, its entries are put into the new one, and whoever is done switches over.
+// Threads that move at the same time begin different parts; what others have
+// begun and not ended is moved once more, so that none waits.
 // Each read, each exchange is a step of its own. Checked: every key is new to
 // exactly one thread, whatever happens, and it is there in the end.
 
@@ -12,6 +14,8 @@
 #define KEYS 4
 #define OLD 3
 #define NEW 5
+#define PART 2              // slots that are moved together
+#define PARTS 2
 #define FULL 2
 #define EMPTY 0
 #define FROZEN 255
@@ -19,6 +23,8 @@
 
 byte old[OLD];              // an entry is a key
 byte new[NEW];
+byte begun;                 // parts that were begun
+bool ended[PARTS];
 bool moved;                 // the shard is the new one
 byte count;
 byte made[KEYS + 1];        // how often a key was new
@@ -34,11 +40,11 @@ inline put() {
     j = 0
 }
 
-// Moves all entries to the new shard.
-inline move_on() {
-    i = 0;
+// Moves the entries of a part to the new shard.
+inline move_part() {
+    i = part * PART;
     do
-    :: i < OLD ->
+    :: i < OLD && i < (part + 1) * PART ->
         e = old[i];
         if
         :: e == EMPTY ->
@@ -52,8 +58,23 @@ inline move_on() {
         i++
     :: else -> break
     od;
+    ended[part] = true
+}
+
+// Moves all entries to the new shard.
+inline move_on() {
+    do
+    :: d_step { begun < PARTS -> part = begun; begun++ }; move_part()
+    :: begun == PARTS -> break
+    od;
+    part = 0;
+    do
+    :: part < PARTS && !ended[part] -> move_part(); part++
+    :: part < PARTS && ended[part] -> part++
+    :: part == PARTS -> break
+    od;
     moved = true;
-    d_step { i = 0; e = 0 }
+    d_step { i = 0; e = 0; part = 0 }
 }
 
 // One search for the key; ends with done unless the shard has moved.
@@ -92,7 +113,7 @@ inline try_old() {
 }
 
 active [THREADS] proctype thread() {
-    byte key, n, i, j, e;
+    byte key, n, i, j, e, part;
     bool done;
 
     do

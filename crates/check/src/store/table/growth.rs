@@ -3,7 +3,7 @@
 use super::shard::{Generation, Shard};
 use super::{EMPTY, Entry, FROZEN, SHARDS, Table};
 use crossbeam_epoch::Guard;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Shards for which memory is provided before they are moved on.
 const SHARDS_AHEAD: usize = 16;
@@ -91,18 +91,11 @@ impl<E: Entry> Table<E> {
         if next.take(new, &self.budget).is_none() {
             return self.has_moved(shard);
         }
-        for slot in shard.slots() {
-            // Acquire: what the entry stands for is seen before it is passed
-            // on. An entry never changes, so only free slots must be frozen.
-            let mut entry = slot.load(Ordering::Acquire);
-            if entry == EMPTY {
-                let frozen =
-                    slot.compare_exchange(EMPTY, FROZEN, Ordering::AcqRel, Ordering::Acquire);
-                entry = frozen.err().unwrap_or(FROZEN);
-            }
-            if entry != FROZEN {
-                new.put(entry, E::tag(entry));
-            }
+        // Nobody waits for another thread: what others have begun and not
+        // finished is moved once more.
+        while let Some(part) = shard.begin_part().or_else(|| shard.unmoved_part()) {
+            move_slots::<E>(shard.part(part), new);
+            shard.end_part(part);
         }
         // Release: the new shard is complete. Only one thread switches it over.
         let switched = self.shards[shard.number as usize].compare_exchange(
@@ -143,5 +136,22 @@ impl<E: Entry> Table<E> {
             return false;
         };
         new.take(shard, &self.budget).is_some_and(|n_taken| n_taken > 0)
+    }
+}
+
+/// Freezes slots that are free, and puts the entries of the others into the new
+/// shard.
+fn move_slots<E: Entry>(slots: &[AtomicU64], new: &Shard) {
+    for slot in slots {
+        // Acquire: what the entry stands for is seen before it is passed
+        // on. An entry never changes, so only free slots must be frozen.
+        let mut entry = slot.load(Ordering::Acquire);
+        if entry == EMPTY {
+            let frozen = slot.compare_exchange(EMPTY, FROZEN, Ordering::AcqRel, Ordering::Acquire);
+            entry = frozen.err().unwrap_or(FROZEN);
+        }
+        if entry != FROZEN {
+            new.put(entry, E::tag(entry));
+        }
     }
 }

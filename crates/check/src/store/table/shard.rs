@@ -13,6 +13,8 @@ const FIRST_SLOTS: u64 = 16;
 const PAGE_SLOTS: u64 = 512;
 /// Slots in a cache line.
 pub(super) const LINE_SLOTS: usize = 8;
+/// Parts of a shard, at most: a bit for each.
+const MOST_PARTS: usize = u64::BITS as usize;
 /// Shards of fewer slots double, and begin anywhere in a page.
 pub(super) const SMALL: u64 = 4 * PAGE_SLOTS;
 
@@ -45,6 +47,10 @@ pub(super) struct Shard {
     pub most: u32,
     pub generation: usize,
     pub number: u8,
+    /// Parts that threads have begun to move on, in order, and a bit for each
+    /// that is moved.
+    begun: AtomicU32,
+    moved: AtomicU64,
 }
 
 // SAFETY: the pointer leads into a mapping that lives as long as the table,
@@ -71,7 +77,8 @@ impl Generation {
             let slots = at;
             at = at.wrapping_add(len as usize);
             let most = u32::try_from(len * growth.full / 16).unwrap_or(u32::MAX);
-            Shard { slots, len, most, generation: number, number: i as u8 }
+            let (begun, moved) = (AtomicU32::new(0), AtomicU64::new(0));
+            Shard { slots, len, most, generation: number, number: i as u8, begun, moved }
         });
         let shards = shards.collect();
         let mut generation = Generation {
@@ -200,6 +207,40 @@ impl Shard {
         } else {
             next % LINE_SLOTS
         }
+    }
+
+    /// Slots of a part, in which it is moved on: all have as many but the last.
+    fn part_len(&self) -> usize {
+        (self.len as usize).div_ceil(MOST_PARTS).next_multiple_of(LINE_SLOTS)
+    }
+
+    fn n_parts(&self) -> usize {
+        (self.len as usize).div_ceil(self.part_len())
+    }
+
+    pub fn part(&self, number: usize) -> &[AtomicU64] {
+        let start = number * self.part_len();
+        &self.slots()[start..(start + self.part_len()).min(self.len as usize)]
+    }
+
+    /// A part that no thread has begun to move.
+    pub fn begin_part(&self) -> Option<usize> {
+        // Relaxed: whose part it is, no more.
+        let next = |begun: u32| ((begun as usize) < self.n_parts()).then_some(begun + 1);
+        let begun = self.begun.fetch_update(Ordering::Relaxed, Ordering::Relaxed, next);
+        begun.ok().map(|part| part as usize)
+    }
+
+    /// A part that is not moved yet.
+    pub fn unmoved_part(&self) -> Option<usize> {
+        // Acquire: who finds that all are moved sees all entries where they are.
+        let part = self.moved.load(Ordering::Acquire).trailing_ones() as usize;
+        (part < self.n_parts()).then_some(part)
+    }
+
+    pub fn end_part(&self, part: usize) {
+        // Release: its entries were put in before.
+        self.moved.fetch_or(1 << part, Ordering::Release);
     }
 
     /// Puts in an entry that is moved, unless another thread has.
