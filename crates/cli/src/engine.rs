@@ -7,7 +7,6 @@ use ir::program::Program;
 use ir::reduce;
 use ir::rules::Stored;
 use jit::{Compiling, Tiered};
-use std::sync::atomic::AtomicBool;
 
 /// The model with the reductions that were asked for.
 pub fn reduced(program: &Program, reductions: Reduce) -> Program {
@@ -35,7 +34,7 @@ pub fn with_model<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker)
             tiered(
                 &Compiling::default(),
                 || Box::new(jit::Interpreted::new(system, layout, &diamonds)),
-                |cancelled| jit::compile_until(system, layout, cancelled),
+                |compiling| jit::compile_for(system, layout, compiling),
                 |code| Box::new(jit::Native::new(code, system, layout)),
                 run,
             )
@@ -43,7 +42,10 @@ pub fn with_model<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker)
         Program::Rules(rules) => tiered(
             &Compiling::default(),
             || interpreter(program),
-            |cancelled| jit::rules::compile(rules, cancelled),
+            |compiling| {
+                compiling.publish(jit::rules::compile(rules, compiling.cancelled())?);
+                Ok(())
+            },
             |code| jit::rules::Native::stored(code, rules),
             run,
         ),
@@ -62,7 +64,7 @@ fn interpreter(program: &Program) -> Box<dyn Model + '_> {
 fn tiered<'s, C: Send + Sync, T>(
     compiling: &'s Compiling<C>,
     interpreter: impl Fn() -> Box<dyn Model + 's> + Copy + Sync + 's,
-    compile: impl FnOnce(&AtomicBool) -> Result<C, jit::Error> + Send,
+    compile: impl FnOnce(&Compiling<C>) -> Result<(), jit::Error> + Send,
     start: impl Fn(&'s C) -> Box<dyn Model + 's> + Copy + Send + Sync + 's,
     run: impl FnOnce(&Maker) -> T,
 ) -> T {

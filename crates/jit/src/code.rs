@@ -3,8 +3,9 @@
 use crate::diamonds::Diamonds;
 use crate::emit;
 use crate::facts::{Claimed, Facts};
-use crate::functions::{ALIGNMENT, Entry, Functions, locations};
-use crate::runtime::{Around, LocationFn, Process, Tables, give_up};
+use crate::functions::{ALIGNMENT, Functions};
+use crate::runtime::{Around, Process, Tables};
+use crate::tiered::Compiling;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_jit::{JITBuilder, JITModule};
@@ -13,6 +14,7 @@ use ir::layout::Layout;
 use ir::rows::Cause;
 use ir::system::{ChanIdx, System};
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// Why there is no native code.
@@ -43,7 +45,7 @@ impl From<ModuleError> for Error {
     }
 }
 
-/// Native code of a system. Frees its memory when dropped.
+/// Native code of a system.
 pub struct Code {
     pub(crate) tables: Tables,
     /// By process type; `at` is not set.
@@ -58,12 +60,12 @@ pub struct Code {
     /// There is code; otherwise all is interpreted.
     pub(crate) is_native: bool,
     pub(crate) n_actions: usize,
-    pub(crate) diamonds: Diamonds,
+    pub(crate) diamonds: Arc<Diamonds>,
     /// As in `Facts`.
     pub(crate) claims: Vec<Vec<Claimed>>,
     /// Where the code looks for things in a state.
     pub(crate) layout: Layout,
-    module: Option<JITModule>,
+    _memory: Vec<Arc<Memory>>,
 }
 
 impl Code {
@@ -83,17 +85,25 @@ pub(crate) struct Fixed {
     pub lens: Vec<usize>,
 }
 
-// SAFETY: after `compile` nothing is changed any more; the module is only
-// kept to free its memory, and the functions work on what they are given.
+// SAFETY: once made it is never changed, and the functions work on what they
+// are given.
 unsafe impl Send for Code {}
 // SAFETY: as above.
 unsafe impl Sync for Code {}
 
-impl Drop for Code {
+/// Memory of functions, for as long as any code has need of it.
+struct Memory(Option<JITModule>);
+
+// SAFETY: the module is only kept to be freed, by whoever is the last.
+unsafe impl Send for Memory {}
+// SAFETY: as above.
+unsafe impl Sync for Memory {}
+
+impl Drop for Memory {
     fn drop(&mut self) {
-        if let Some(module) = self.module.take() {
-            // SAFETY: `Native` borrows the code, so no function of it is
-            // running or will be called.
+        if let Some(module) = self.0.take() {
+            // SAFETY: the last code with these functions is no more, and
+            // `Native` borrows its code, so none of them will be called.
             unsafe { module.free_memory() };
         }
     }
@@ -101,74 +111,112 @@ impl Drop for Code {
 
 /// Makes native code of a system.
 pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
-    compile_until(system, layout, &AtomicBool::new(false))
+    compile_reached(system, layout, None)
 }
 
-/// Makes native code of a system, unless the flag is set meanwhile.
-pub fn compile_until(
+/// The same, if these actions are the only ones that were reached: elsewhere all
+/// is interpreted.
+pub fn compile_reached(
     system: &System,
     layout: &Layout,
-    cancelled: &AtomicBool,
+    reached: Option<&[bool]>,
 ) -> Result<Code, Error> {
-    let mut facts = Facts::new(system, layout);
-    let mut code = Code {
-        tables: Tables::default(),
-        fixed: None,
-        processes: Vec::new(),
-        class_of: facts.class_of.clone(),
-        looks_up_channels: false,
-        rendezvous: facts.rendezvous,
-        is_native: facts.worth_compiling(),
-        n_actions: system.actions.len(),
-        diamonds: Diamonds::default(),
-        claims: facts.claims.clone().unwrap_or_default(),
-        layout: layout.clone(),
-        module: None,
-    };
-    if code.is_native {
-        let isa = host_isa()?;
-        facts.diamonds = Diamonds::of(&facts);
-        let functions = Functions::compile(&facts, &*isa, cancelled)?;
-        code.diamonds = std::mem::take(&mut facts.diamonds);
-        if functions.code.is_empty() {
-            code.is_native = false;
-            return Ok(code);
-        }
-        let mut module = JITModule::new(JITBuilder::with_isa(isa, default_libcall_names()));
-        let start = place(&mut module, &functions)?;
-        code.looks_up_channels = functions.looks_up_channels;
-        code.tables = Tables {
-            moves: functions.moves.iter().map(|f| resolve(*f, start)).collect(),
-            receives: functions.receives.iter().map(|f| resolve(*f, start)).collect(),
-            waits: locations(&facts).map(|(proc, loc, _)| facts.waits(proc, loc)).collect(),
-        };
-        code.module = Some(module);
-        code.processes = processes(system, &code.tables);
-        code.fixed = facts.fixed_len.map(|_| fixed(system, layout, &code.processes));
-    }
-    Ok(code)
+    let mut maker = Maker::new(system, layout)?;
+    maker.add(reached, &AtomicBool::new(false))?;
+    Ok(maker.code())
 }
 
-/// Puts the functions into memory that can be executed, as one piece: to the
-/// module they are a single function.
-fn place(module: &mut JITModule, functions: &Functions) -> Result<*const u8, Error> {
+/// Locations of models for which there is code in no time.
+const FEW_LOCATIONS: usize = 48;
+
+/// Makes native code for a search that goes on meanwhile: of a large model round
+/// by round, for where the search has come by.
+pub fn compile_for(
+    system: &System,
+    layout: &Layout,
+    compiling: &Compiling<Code>,
+) -> Result<(), Error> {
+    let mut maker = Maker::new(system, layout)?;
+    let n_locations: usize = system.procs.iter().map(|proc| proc.locations.len()).sum();
+    let mut is_open = n_locations > FEW_LOCATIONS;
+    while is_open {
+        let reached = compiling.ask().ok_or(Error::Cancelled)?;
+        if maker.add(Some(&reached), compiling.cancelled())? {
+            is_open = compiling.publish(maker.code());
+        }
+    }
+    maker.add(None, compiling.cancelled())?;
+    compiling.publish(maker.code());
+    Ok(())
+}
+
+/// Makes code by and by.
+struct Maker<'s> {
+    facts: Facts<'s>,
+    isa: OwnedTargetIsa,
+    functions: Functions,
+    memory: Vec<Arc<Memory>>,
+}
+
+impl<'s> Maker<'s> {
+    fn new(system: &'s System, layout: &'s Layout) -> Result<Maker<'s>, Error> {
+        let mut facts = Facts::new(system, layout);
+        if facts.worth_compiling() {
+            facts.diamonds = Arc::new(Diamonds::of(&facts));
+        }
+        let functions = Functions::none(&facts);
+        Ok(Maker { facts, isa: host_isa()?, functions, memory: Vec::new() })
+    }
+
+    /// Makes what there is no code of yet: all, or where actions lead that were
+    /// reached. False if there is nothing.
+    fn add(&mut self, reached: Option<&[bool]>, cancelled: &AtomicBool) -> Result<bool, Error> {
+        if !self.facts.worth_compiling() {
+            return Ok(false);
+        }
+        let batch = self.functions.make(&self.facts, &*self.isa, reached, cancelled)?;
+        if batch.code.is_empty() {
+            return Ok(false);
+        }
+        let builder = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
+        let mut module = JITModule::new(builder);
+        let start = place(&mut module, &batch.code)?;
+        self.memory.push(Arc::new(Memory(Some(module))));
+        // SAFETY: who has the tables has the memory too.
+        unsafe { self.functions.put(batch, start) };
+        Ok(true)
+    }
+
+    /// The code that there is.
+    fn code(&self) -> Code {
+        let Facts { system, layout, .. } = self.facts;
+        let tables = self.functions.tables.clone();
+        let processes = processes(system, &tables);
+        Code {
+            fixed: self.facts.fixed_len.map(|_| fixed(system, layout, &processes)),
+            processes,
+            tables,
+            class_of: self.facts.class_of.clone(),
+            looks_up_channels: self.functions.look_up_channels,
+            rendezvous: self.facts.rendezvous,
+            is_native: !self.memory.is_empty(),
+            n_actions: system.actions.len(),
+            diamonds: self.facts.diamonds.clone(),
+            claims: self.facts.claims.clone().unwrap_or_default(),
+            layout: layout.clone(),
+            _memory: self.memory.clone(),
+        }
+    }
+}
+
+/// Puts functions into memory that can be executed, as one piece: to the module
+/// they are a single function.
+fn place(module: &mut JITModule, bytes: &[u8]) -> Result<*const u8, Error> {
     let signature = emit::signature(module.isa().default_call_conv());
     let id = module.declare_anonymous_function(&signature)?;
-    module.define_function_bytes(id, ALIGNMENT as u64, &functions.code, &[])?;
+    module.define_function_bytes(id, ALIGNMENT as u64, bytes, &[])?;
     module.finalize_definitions()?;
     Ok(module.get_finalized_function(id))
-}
-
-fn resolve(entry: Entry, start: *const u8) -> Option<LocationFn> {
-    match entry {
-        Entry::Nothing => None,
-        Entry::Missing => Some(give_up),
-        Entry::Compiled(offset) => {
-            let code = start.wrapping_add(offset);
-            // SAFETY: a function with the signature of `LocationFn` begins here.
-            Some(unsafe { std::mem::transmute::<*const u8, LocationFn>(code) })
-        }
-    }
 }
 
 fn processes(system: &System, tables: &Tables) -> Vec<Process> {

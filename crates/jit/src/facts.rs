@@ -14,6 +14,7 @@ use ir::system::{
 };
 use ir::visit::{Access, Visitor, visit_inits, visit_op};
 use std::ops::Range;
+use std::sync::Arc;
 
 pub struct Facts<'s> {
     pub system: &'s System,
@@ -29,7 +30,7 @@ pub struct Facts<'s> {
     /// for itself; `None` if that is more than a variable.
     pub claims: Option<Vec<Vec<Claimed>>>,
     /// Set once the rest is known.
-    pub diamonds: Diamonds,
+    pub diamonds: Arc<Diamonds>,
     globals: Vec<Created>,
     locals: Vec<Vec<Created>>,
 }
@@ -94,7 +95,7 @@ impl<'s> Facts<'s> {
             rendezvous: system.chans.iter().any(|c| c.slots == 0),
             class_of: classes(system),
             claims: system.procs.iter().map(|proc| claimed(proc, layout)).collect(),
-            diamonds: Diamonds::default(),
+            diamonds: Arc::default(),
             globals: created(&system.globals, &writes.globals),
             locals: locals.map(|(p, w)| created(&p.frame, w)).collect(),
         }
@@ -165,8 +166,9 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// For each location whether a path leads there.
-    pub fn reachable(&self, proc: ProcIdx) -> Vec<bool> {
+    /// For each location whether a path leads there, of actions that were reached
+    /// if that is given.
+    pub fn reachable(&self, proc: ProcIdx, reached: Option<&[bool]>) -> Vec<bool> {
         let proc = self.system.proc(proc);
         let mut reachable = vec![false; proc.locations.len()];
         let mut todo = vec![proc.initial];
@@ -175,6 +177,7 @@ impl<'s> Facts<'s> {
                 continue;
             }
             let actions = proc.locations[at as usize].actions.iter();
+            let actions = actions.filter(|a| reached.is_none_or(|reached| reached[a.idx()]));
             todo.extend(actions.filter_map(|a| self.system.action(*a).target));
         }
         reachable

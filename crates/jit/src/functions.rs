@@ -6,13 +6,15 @@
 use crate::code::Error;
 use crate::emit::{self, Role};
 use crate::facts::Facts;
+use crate::runtime::{LocationFn, Tables, give_up};
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
 use cranelift_codegen::isa::TargetIsa;
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_module::ModuleError;
 use ir::system::{LocIdx, ProcIdx};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
 
 /// Functions begin at multiples of this; constants in them need no more.
 pub const ALIGNMENT: usize = 32;
@@ -20,22 +22,12 @@ pub const ALIGNMENT: usize = 32;
 const JOBS_PER_THREAD: usize = 24;
 const MAX_THREADS: usize = 8;
 
-/// A function of the table.
-#[derive(Debug, Clone, Copy)]
-pub enum Entry {
-    /// Nothing can happen there.
-    Nothing,
-    /// Never entered.
-    Missing,
-    /// Begins here in the code.
-    Compiled(usize),
-}
-
+/// The functions that there are, and those that are to be made.
 pub struct Functions {
-    pub moves: Vec<Entry>,
-    pub receives: Vec<Entry>,
-    pub looks_up_channels: bool,
-    pub code: Vec<u8>,
+    pub tables: Tables,
+    /// Some of them look up channels by their number.
+    pub look_up_channels: bool,
+    open: Vec<Job>,
 }
 
 /// A function to compile, and its place in a table.
@@ -46,43 +38,47 @@ struct Job {
     entry: usize,
 }
 
-/// What a thread has made: code, and where the function of which job begins.
+/// Code of functions, and where that of which job begins.
 #[derive(Default)]
-struct Batch {
-    code: Vec<u8>,
-    starts: Vec<(usize, usize)>,
+pub struct Batch {
+    pub code: Vec<u8>,
+    starts: Vec<(Job, usize)>,
     looks_up_channels: bool,
 }
 
 impl Functions {
-    pub fn compile(
+    /// None is made yet. Where nothing can happen there is nothing to call.
+    pub fn none(facts: &Facts) -> Functions {
+        let (mut tables, mut open) = (Tables::default(), Vec::new());
+        for (entry, (proc, loc, reachable)) in locations(facts, None).enumerate() {
+            tables.waits.push(facts.waits(proc, loc));
+            for role in [Role::Moves, Role::Receives] {
+                let needed = has_code(facts, proc, loc, role);
+                tables.of(role).push((needed || !reachable).then_some(give_up as LocationFn));
+                if needed && reachable {
+                    open.push(Job { proc, loc, role, entry });
+                }
+            }
+        }
+        Functions { tables, look_up_channels: false, open }
+    }
+
+    /// Makes what is open: all, or where actions lead that were reached.
+    pub fn make(
+        &mut self,
         facts: &Facts,
         isa: &dyn TargetIsa,
+        reached: Option<&[bool]>,
         cancelled: &AtomicBool,
-    ) -> Result<Functions, Error> {
-        let (moves, receives, code) = (Vec::new(), Vec::new(), Vec::new());
-        let mut all = Functions { moves, receives, looks_up_channels: false, code };
-        let jobs = all.jobs(facts);
-        // Each takes the next job, so it does not matter which; the order of
-        // the counter alone is needed.
-        let next = AtomicUsize::new(0);
-        let work = || {
-            let mut batch = Batch::default();
-            let mut context = Context::new();
-            let mut builder = FunctionBuilderContext::new();
-            loop {
-                let number = next.fetch_add(1, Ordering::Relaxed);
-                let Some(job) = jobs.get(number) else { break };
-                if cancelled.load(Ordering::Relaxed) {
-                    return Err(Error::Cancelled);
-                }
-                batch.looks_up_channels |= job.build(facts, isa, &mut context, &mut builder);
-                batch.add(number, isa, &mut context)?;
-            }
-            Ok::<Batch, Error>(batch)
-        };
+    ) -> Result<Batch, Error> {
+        let is_entered: Vec<bool> =
+            locations(facts, reached).map(|(.., entered)| entered).collect();
+        let jobs: Vec<Job> = self.open.extract_if(.., |job| is_entered[job.entry]).collect();
         let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
         let n_threads = (jobs.len() / JOBS_PER_THREAD).clamp(1, cores.min(MAX_THREADS));
+        // Each takes the next job, so it does not matter which.
+        let jobs = Mutex::new(jobs.into_iter());
+        let work = || make_all(&jobs, facts, isa, cancelled);
         let batches: Vec<Result<Batch, Error>> = std::thread::scope(|scope| {
             let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(work)).collect();
             let own = work();
@@ -92,44 +88,48 @@ impl Functions {
             });
             std::iter::once(own).chain(joined).collect()
         });
+        let mut all = Batch::default();
         for batch in batches {
-            all.append(batch?, &jobs);
+            all.append(batch?);
         }
         Ok(all)
     }
 
-    /// Fills the tables except for what must be compiled.
-    fn jobs(&mut self, facts: &Facts) -> Vec<Job> {
-        let mut jobs = Vec::new();
-        for (entry, (proc, loc, reachable)) in locations(facts).enumerate() {
-            for role in [Role::Moves, Role::Receives] {
-                let needed = has_code(facts, proc, loc, role);
-                let table = self.table(role);
-                table.push(if needed || !reachable { Entry::Missing } else { Entry::Nothing });
-                if needed && reachable {
-                    jobs.push(Job { proc, loc, role, entry });
-                }
-            }
+    /// Puts functions into the tables that were made.
+    ///
+    /// # Safety
+    /// Their code must be at `start`, for as long as the tables are in use.
+    pub unsafe fn put(&mut self, batch: Batch, start: *const u8) {
+        self.look_up_channels |= batch.looks_up_channels;
+        for (Job { role, entry, .. }, offset) in batch.starts {
+            let code = start.wrapping_add(offset);
+            // SAFETY: a function with the signature of `LocationFn` begins here.
+            let function = unsafe { std::mem::transmute::<*const u8, LocationFn>(code) };
+            self.tables.of(role)[entry] = Some(function);
         }
-        jobs
     }
+}
 
-    fn table(&mut self, role: Role) -> &mut Vec<Entry> {
-        match role {
-            Role::Moves => &mut self.moves,
-            Role::Receives => &mut self.receives,
+/// What one of the threads makes of the jobs.
+fn make_all(
+    jobs: &Mutex<impl Iterator<Item = Job>>,
+    facts: &Facts,
+    isa: &dyn TargetIsa,
+    cancelled: &AtomicBool,
+) -> Result<Batch, Error> {
+    let mut batch = Batch::default();
+    let mut context = Context::new();
+    let mut builder = FunctionBuilderContext::new();
+    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
+    while let Some(job) = next() {
+        // Relaxed: a flag on its own.
+        if cancelled.load(Ordering::Relaxed) {
+            return Err(Error::Cancelled);
         }
+        batch.looks_up_channels |= job.build(facts, isa, &mut context, &mut builder);
+        batch.add(job, isa, &mut context)?;
     }
-
-    fn append(&mut self, batch: Batch, jobs: &[Job]) {
-        let base = self.code.len();
-        self.code.extend(&batch.code);
-        self.looks_up_channels |= batch.looks_up_channels;
-        for (job, start) in batch.starts {
-            let Job { role, entry, .. } = jobs[job];
-            self.table(role)[entry] = Entry::Compiled(base + start);
-        }
-    }
+    Ok(batch)
 }
 
 impl Job {
@@ -149,7 +149,7 @@ impl Job {
 }
 
 impl Batch {
-    fn add(&mut self, job: usize, isa: &dyn TargetIsa, context: &mut Context) -> Result<(), Error> {
+    fn add(&mut self, job: Job, isa: &dyn TargetIsa, context: &mut Context) -> Result<(), Error> {
         let compiled = context.compile(isa, &mut ControlPlane::default());
         let compiled = compiled.map_err(|error| ModuleError::Compilation(error.inner))?;
         assert!(compiled.buffer.relocs().is_empty(), "code refers to nothing outside");
@@ -158,13 +158,24 @@ impl Batch {
         self.code.resize(self.code.len().next_multiple_of(ALIGNMENT), 0);
         Ok(())
     }
+
+    fn append(&mut self, other: Batch) {
+        let base = self.code.len();
+        self.code.extend(other.code);
+        self.starts.extend(other.starts.into_iter().map(|(job, start)| (job, base + start)));
+        self.looks_up_channels |= other.looks_up_channels;
+    }
 }
 
-/// All locations in the order of the tables, and whether they are ever entered.
-pub fn locations(facts: &Facts) -> impl Iterator<Item = (ProcIdx, LocIdx, bool)> {
+/// All locations in the order of the tables, and whether they are ever entered,
+/// by actions that were reached if that is given.
+fn locations(
+    facts: &Facts,
+    reached: Option<&[bool]>,
+) -> impl Iterator<Item = (ProcIdx, LocIdx, bool)> {
     let procs = (0..facts.system.procs.len()).map(|i| ProcIdx(i as u32));
-    procs.flat_map(|proc| {
-        let reachable = facts.reachable(proc).into_iter().enumerate();
+    procs.flat_map(move |proc| {
+        let reachable = facts.reachable(proc, reached).into_iter().enumerate();
         reachable.map(move |(i, reachable)| (proc, LocIdx(i as u32), reachable))
     })
 }
@@ -211,8 +222,9 @@ mod tests {
                 let Some(system) = loaded.system else { continue };
                 let layout = Layout::new(&system);
                 let facts = Facts::new(&system, &layout);
-                let functions = Functions::compile(&facts, &*isa, &AtomicBool::new(false));
-                size += functions.expect("code that the generator takes").code.len();
+                let mut functions = Functions::none(&facts);
+                let batch = functions.make(&facts, &*isa, None, &AtomicBool::new(false));
+                size += batch.expect("code that the generator takes").code.len();
             }
             assert!(size > 10_000, "only {size} bytes for {triple}");
         }

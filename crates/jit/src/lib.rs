@@ -4,6 +4,7 @@
 //! runs them as a [`Model`](ir::model::Model). The interpreter of `ir` is the
 //! oracle: both hand out the same events in the same order.
 //!
+//! While a search runs, code is made for where it has come by ([`compile_for`]).
 //! Native code knows the mainstream only and never reports a fault. Where
 //! something else comes up (a fault, `run`, a very long sequence) it gives up
 //! the expansion, and the interpreter does it over from the start; what the
@@ -22,7 +23,7 @@ pub mod rules;
 mod runtime;
 mod tiered;
 
-pub use code::{Code, Error, compile, compile_until};
+pub use code::{Code, Error, compile, compile_for, compile_reached};
 pub use diamonds::Diamonds;
 pub use leaving_out::Interpreted;
 pub use native::{Counts, Native};

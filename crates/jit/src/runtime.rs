@@ -17,6 +17,7 @@ pub use calls::*;
 
 use crate::code::Code;
 use crate::diamonds::Diamonds;
+use crate::emit::Role;
 use crate::facts::Claimed;
 use ir::interpret::failed_assertion;
 use ir::model::{Flow, Sink, Step};
@@ -82,13 +83,22 @@ pub struct Queue {
 }
 
 /// Functions by location: `Process::table` plus the location number.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub struct Tables {
     pub moves: Vec<Option<LocationFn>>,
     /// Only the receives that can complete a rendezvous.
     pub receives: Vec<Option<LocationFn>>,
     /// The rendezvous channels these are on, as in `Facts::waits`.
     pub waits: Vec<u64>,
+}
+
+impl Tables {
+    pub fn of(&mut self, role: Role) -> &mut Vec<Option<LocationFn>> {
+        match role {
+            Role::Moves => &mut self.moves,
+            Role::Receives => &mut self.receives,
+        }
+    }
 }
 
 /// What the frame around a new one had.
@@ -194,7 +204,7 @@ impl Context {
             stopped: false,
             panic: None,
             reached: vec![false; system.actions.len()],
-            diamonds: &code.diamonds,
+            diamonds: &*code.diamonds,
             claims: &code.claims,
             buffers: Vec::new(),
             frame_stride: 0,

@@ -12,7 +12,7 @@ mod plan;
 
 pub use native::Native;
 
-use crate::code::Error;
+use crate::code::{Error, host_isa};
 use context::{PropertyFn, RuleFn};
 use cranelift_codegen::Context as Codegen;
 use cranelift_codegen::control::ControlPlane;
@@ -82,7 +82,7 @@ pub fn compile(rules: &Rules, cancelled: &AtomicBool) -> Result<Code, Error> {
     if cfg!(windows) {
         return Err(Error::Machine("properties return two values in registers".into()));
     }
-    let isa = crate::code::host_isa()?;
+    let isa = host_isa()?;
     let packing = Packing::new(rules).filter(|_| Canon::new(rules).is_none());
     let mut maker = Maker::new(&*isa);
     let starts = all_pieces(rules, &mut maker, cancelled)?;

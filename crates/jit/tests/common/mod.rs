@@ -156,6 +156,13 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
     let diamonds = Diamonds::new(system, &layout);
     let mut interpreted = Interpreted::new(system, &layout, &diamonds);
     searches::agree(&mut interpreter, &mut native, &mut interpreted, max_states.max(SEARCHED))?;
+    // With code for two of three actions, and where they lead.
+    let reached: Vec<bool> = (0..system.actions.len()).map(|action| action % 3 != 2).collect();
+    let part = jit::compile_reached(system, &layout, Some(&reached)).map_err(|e| e.to_string())?;
+    let mut partly = Native::new(&part, system, &layout);
+    let agree =
+        agree(&mut Interpreter::new(system, &layout), &mut partly, max_states.min(SEARCHED));
+    agree.map_err(|difference| format!("with a part of the code: {difference}"))?;
     Ok(native.counts())
 }
 
