@@ -1,7 +1,7 @@
 //! `Model`: what can be checked. Anything with states, successors and faults.
 
 use crate::fault::{Fault, FaultKind};
-use crate::rows::{Cause, Rows};
+use crate::rows::{Cause, Head, Rows};
 use crate::system::ActionIdx;
 use serde::{Deserialize, Serialize};
 
@@ -26,6 +26,20 @@ pub enum Flow {
     Stop,
 }
 
+/// A state that is expanded, as one of a bundle.
+#[derive(Debug, Clone, Copy)]
+pub struct Found<'s> {
+    pub state: &'s [u8],
+    /// As in `Model::expand_found`.
+    pub cause: Cause,
+    /// Of the rows of its successors.
+    pub head: Head,
+}
+
+impl Found<'_> {
+    pub const NONE: Found<'static> = Found { state: &[], cause: 0, head: Head::NONE };
+}
+
 /// Takes what an expansion finds, in order.
 pub trait Sink {
     /// A successor and the steps that lead to it: one, or all of an atomic sequence.
@@ -45,6 +59,15 @@ pub trait Sink {
 
     /// The rows are full: makes room.
     fn make_room(&mut self) -> Flow {
+        Flow::Continue
+    }
+
+    /// What it is told from now on is about this state of the bundle.
+    fn turn_to(&mut self, _number: usize) {}
+
+    /// A state of the bundle is done, and the rows are due (see `Rows::due`):
+    /// goes on with them.
+    fn advance(&mut self) -> Flow {
         Flow::Continue
     }
 
@@ -74,6 +97,20 @@ pub trait Model {
     /// found another way may be left out of the rows, and only counted.
     fn expand_found(&mut self, state: &[u8], _cause: Cause, sink: &mut dyn Sink) -> Flow {
         self.expand(state, sink)
+    }
+
+    /// The same for many states, one after the other. The sink is told which one
+    /// it is before it is told anything about it, but rows need not come state
+    /// by state.
+    fn expand_all(&mut self, bundle: &[Found], sink: &mut dyn Sink) -> Flow {
+        for (number, found) in bundle.iter().enumerate() {
+            sink.turn_to(number);
+            self.expand_found(found.state, found.cause, sink);
+            if sink.advance() == Flow::Stop {
+                return Flow::Stop;
+            }
+        }
+        Flow::Continue
     }
 
     /// Bytes at the front of a state that do not count for equality.

@@ -15,15 +15,36 @@ const ALIGNMENT: usize = 8;
 /// Bytes behind a row that may be overwritten: states are copied in large pieces.
 pub const SLACK: usize = 64;
 
+/// What a sink wants to know with each successor of a state: a mark of its own,
+/// and of the origin the lower 48 bits.
+#[derive(Debug, Clone, Copy)]
+pub struct Head(u128);
+
+impl Head {
+    pub const NONE: Head = Head(0);
+
+    #[inline(always)]
+    pub fn new(mark: u32, origin: u64) -> Head {
+        Head((mark as u128) << 32 | ((origin & ORIGIN_MASK) as u128) << 64)
+    }
+
+    /// The head of a state of this length, of no known cause.
+    #[inline(always)]
+    pub fn of(self, len: usize) -> [u8; HEAD] {
+        (self.0 | len as u128).to_le_bytes()
+    }
+}
+
 pub struct Rows {
     /// Always longer than what is used, by `SLACK` and more.
     bytes: Vec<u8>,
     used: usize,
     /// Bytes of rows that make it full.
     full: usize,
+    /// Bytes with which the sink wants to go on.
+    due: usize,
     count: u64,
-    /// A head without length and cause.
-    head: u128,
+    head: Head,
 }
 
 /// A successor, and what the sink wanted to know with it.
@@ -43,17 +64,26 @@ pub const fn stride(len: usize) -> usize {
 impl Rows {
     /// Rows that count as full with so many bytes.
     pub fn new(full: usize) -> Rows {
-        Rows { bytes: Vec::new(), used: 0, full, count: 0, head: 0 }
+        Rows { bytes: Vec::new(), used: 0, full, due: 0, count: 0, head: Head::NONE }
     }
 
-    /// What goes into the heads from now on; of the origin the lower 48 bits.
-    pub fn set_head(&mut self, mark: u32, origin: u64) {
-        self.head = (mark as u128) << 32 | ((origin & ORIGIN_MASK) as u128) << 64;
+    /// What goes into the heads from now on.
+    #[inline(always)]
+    pub fn set_head(&mut self, head: Head) {
+        self.head = head;
     }
 
-    /// The head of a state of this length, of no known cause.
-    pub fn head(&self, len: usize) -> [u8; HEAD] {
-        (self.head | len as u128).to_le_bytes()
+    pub fn head(&self) -> Head {
+        self.head
+    }
+
+    /// The sink wants to go on with so many bytes of rows.
+    pub fn set_due(&mut self, due: usize) {
+        self.due = due;
+    }
+
+    pub fn due(&self) -> usize {
+        self.due
     }
 
     /// Adds a row, be there room or not.
@@ -66,7 +96,7 @@ impl Rows {
     #[inline(always)]
     pub fn push_found(&mut self, state: &[u8], cause: Cause) {
         self.reserve(state.len());
-        let mut head = self.head(state.len());
+        let mut head = self.head.of(state.len());
         head[HEAD - size_of::<Cause>()..].copy_from_slice(&cause.to_le_bytes());
         let row = &mut self.bytes[self.used..];
         row[..HEAD].copy_from_slice(&head);
@@ -80,7 +110,7 @@ impl Rows {
     #[inline(always)]
     pub fn push_many(&mut self, len: usize, n: usize, mut write: impl FnMut(&mut [u8])) {
         self.reserve(len);
-        let (head, stride) = (self.head(len), stride(len));
+        let (head, stride) = (self.head.of(len), stride(len));
         for _ in 0..n {
             let row = &mut self.bytes[self.used..self.used + HEAD + len + SLACK];
             row[..HEAD].copy_from_slice(&head);
@@ -157,7 +187,7 @@ impl Rows {
     }
 
     pub fn clear(&mut self) {
-        self.used = 0;
+        (self.used, self.due) = (0, 0);
     }
 
     /// Forgets all rows from a place on, where one begins.
@@ -180,7 +210,7 @@ mod tests {
         let mut rows = Rows::new(64);
         let states: Vec<Vec<u8>> = (0..40u8).map(|len| vec![len; len as usize]).collect();
         for (mark, state) in states.iter().enumerate() {
-            rows.set_head(mark as u32, 1 << 40 | mark as u64);
+            rows.set_head(Head::new(mark as u32, 1 << 40 | mark as u64));
             rows.push(state);
         }
         assert!(rows.is_full());

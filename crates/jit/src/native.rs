@@ -4,12 +4,12 @@
 use crate::code::Code;
 use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
-use crate::runtime::{Context, MOVED, Process, STILL, UNWIND, queue, try_all};
+use crate::runtime::{Context, Process, STILL, Status, UNWIND, queue, try_all};
 use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
-use ir::model::{Flow, Model, Sink};
-use ir::rows::Cause;
+use ir::model::{Flow, Found, Model, Sink};
+use ir::rows::{Cause, Head, Rows};
 use ir::system::System;
 use std::marker::PhantomData;
 
@@ -75,11 +75,13 @@ impl<'s> Native<'s> {
         unsafe { &mut *self.context }
     }
 
-    /// Finds the processes and channels; false if native code cannot take it.
-    fn load(&mut self, state: &[u8], sink: &mut dyn Sink) -> bool {
-        let (code, layout) = (self.code, self.layout);
+    /// Finds the processes and channels of a state; false if native code cannot
+    /// take it.
+    #[inline(always)]
+    fn load(&mut self, number: usize, found: &Found) -> bool {
+        let (code, layout, state) = (self.code, self.layout, found.state);
         let context = self.context();
-        context.load(state, sink);
+        context.load(number, found);
         let Some(&n_procs) = state.get(layout.count_at) else { return false };
         if let Some(fixed) = &code.fixed {
             if fixed.lens.get(n_procs as usize) != Some(&state.len()) {
@@ -130,20 +132,17 @@ impl<'s> Native<'s> {
         true
     }
 
-    /// Expands natively; `None` if native code gave up.
-    fn try_expand(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Option<Flow> {
-        if !self.code.is_native || !self.load(state, sink) {
-            return None;
+    /// Expands a state natively; `UNWIND` if native code gave up, or if the sink
+    /// wants no more.
+    #[inline(always)]
+    fn try_expand(&mut self, number: usize, found: &Found) -> Status {
+        if !self.load(number, found) {
+            return UNWIND;
         }
-        // SAFETY: only the lifetime changes; the pointer is used until the
-        // end of this function, as it is cleared there.
-        let pointer =
-            unsafe { std::mem::transmute::<*mut (dyn Sink + '_), *mut (dyn Sink + 'static)>(sink) };
         if self.code.rendezvous {
             self.context().find_waiting();
         }
-        self.context().sink = Some(pointer);
-        let around = self.code.around(cause);
+        let around = self.code.around(found.cause);
         // SAFETY: the context is loaded, and not borrowed while this runs.
         let mut status = unsafe { try_all(self.context, around) };
         if status == STILL && self.system.uses.timeout {
@@ -151,40 +150,71 @@ impl<'s> Native<'s> {
             // SAFETY: as above.
             status = unsafe { try_all(self.context, None) };
         }
-        let context = self.context();
-        context.sink = None;
-        // SAFETY: the sink was not used but by the context.
-        unsafe { context.leave() };
-        if status == UNWIND
-            && let Some(panic) = context.panic.take()
-        {
-            std::panic::resume_unwind(panic);
-        }
         match status {
-            MOVED => Some(Flow::Continue),
-            STILL => Some(self.check_end(state, sink)),
-            _ => context.stopped.then_some(Flow::Stop),
+            STILL => self.check_end(found.state),
+            status => status,
         }
     }
 
-    fn check_end(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        if !sink.wants(FaultKind::Deadlock) {
-            return Flow::Continue;
-        }
+    /// Nothing can happen in a state: that may be a fault.
+    fn check_end(&mut self, state: &[u8]) -> Status {
         let (system, layout) = (self.system, self.layout);
         let context = self.context();
+        if !context.wants(FaultKind::Deadlock) {
+            return STILL;
+        }
         let procs = context.procs[..context.n_procs as usize].iter().map(|p| p.at as usize);
         match deadlock(system, layout, state, procs) {
-            Some(fault) => sink.fault(fault, &[]),
-            None => Flow::Continue,
+            Some(fault) => context.tell(|sink, _| sink.fault(fault, &[]), 0),
+            None => STILL,
         }
+    }
+
+    /// Expands the rest of a bundle with native code; where the interpreter has
+    /// to take over, which state that is and how many events there were of it.
+    fn expand_some(
+        &mut self,
+        bundle: &[Found],
+        from: usize,
+        sink: &mut dyn Sink,
+    ) -> Result<Flow, (usize, u64)> {
+        sink.turn_to(from);
+        let rows: Option<*mut Rows> = sink.rows().map(|rows| &raw mut *rows);
+        // SAFETY: only the lifetime changes; the pointer is used until `leave`.
+        let pointer =
+            unsafe { std::mem::transmute::<*mut (dyn Sink + '_), *mut (dyn Sink + 'static)>(sink) };
+        // SAFETY: the rows of the sink, which is used through the context alone.
+        self.context().start(from, pointer, rows.map(|rows| unsafe { &mut *rows }));
+        let mut ended = Ok(Flow::Continue);
+        for (number, found) in bundle.iter().enumerate().skip(from) {
+            let before = self.context().n_events();
+            let mut status = self.try_expand(number, found);
+            if status & UNWIND == 0 {
+                self.counts.native += 1;
+                status = self.context().advance();
+            }
+            if status & UNWIND != 0 {
+                let context = self.context();
+                ended = if context.stopped {
+                    Ok(Flow::Stop)
+                } else {
+                    Err((number, context.n_events() - before))
+                };
+                break;
+            }
+        }
+        let context = self.context();
+        context.leave();
+        if let Some(panic) = context.panic.take() {
+            std::panic::resume_unwind(panic);
+        }
+        ended
     }
 
     #[cold]
     #[inline(never)]
-    fn interpret(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Flow {
-        let context = self.context();
-        let seen = context.successors + context.faults + context.skipped;
+    fn interpret(&mut self, state: &[u8], cause: Cause, seen: u64, sink: &mut dyn Sink) -> Flow {
+        self.counts.interpreted += 1;
         let mut sink = LeavingOut { diamonds: &self.code.diamonds, cause, sink };
         let flow = self.interpreter.expand(state, &mut Resume { seen, sink: &mut sink });
         // SAFETY: as in `context`, which would borrow the interpreter too.
@@ -213,16 +243,35 @@ impl Model for Native<'_> {
     }
 
     fn expand_found(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Flow {
-        match self.try_expand(state, cause, sink) {
-            Some(flow) => {
-                self.counts.native += 1;
-                flow
+        let head = sink.rows().map_or(Head::NONE, |rows| rows.head());
+        let found = Found { state, cause, head };
+        let ended = match self.code.is_native {
+            true => self.expand_some(&[found], 0, sink),
+            false => Err((0, 0)),
+        };
+        ended.unwrap_or_else(|(_, seen)| self.interpret(state, cause, seen, sink))
+    }
+
+    fn expand_all(&mut self, bundle: &[Found], sink: &mut dyn Sink) -> Flow {
+        let mut from = 0;
+        while from < bundle.len() {
+            let ended = match self.code.is_native {
+                true => self.expand_some(bundle, from, sink),
+                false => Err((from, 0)),
+            };
+            let (number, seen) = match ended {
+                Ok(flow) => return flow,
+                Err(given_up) => given_up,
+            };
+            let Found { state, cause, .. } = bundle[number];
+            sink.turn_to(number);
+            self.interpret(state, cause, seen, sink);
+            if sink.advance() == Flow::Stop {
+                return Flow::Stop;
             }
-            None => {
-                self.counts.interpreted += 1;
-                self.interpret(state, cause, sink)
-            }
+            from = number + 1;
         }
+        Flow::Continue
     }
 
     fn hidden(&self) -> usize {

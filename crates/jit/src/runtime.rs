@@ -12,6 +12,7 @@
 //! each callback makes one of the pointer for as long as it does not call back.
 
 mod calls;
+mod telling;
 
 pub use calls::*;
 
@@ -19,8 +20,9 @@ use crate::code::Code;
 use crate::diamonds::Diamonds;
 use crate::emit::Role;
 use crate::facts::Claimed;
+use ir::fault::FaultKind;
 use ir::interpret::failed_assertion;
-use ir::model::{Flow, Sink, Step};
+use ir::model::{Flow, Found, Sink, Step};
 use ir::rows::{self, Rows};
 use ir::source::Span;
 use ir::system::{ActionIdx, ChanIdx, System};
@@ -123,6 +125,8 @@ pub struct Context {
     pub out: *mut u8,
     /// A successor that begins before this stays where it was made.
     pub limit: *const u8,
+    /// The sink wants to go on when successors come to this place.
+    pub due: *const u8,
     /// What comes before a successor in the rows, and the distance to the next.
     pub head: [u8; rows::HEAD],
     pub stride: usize,
@@ -141,9 +145,13 @@ pub struct Context {
     pub queues: [Queue; 256],
     pub tables: *const Tables,
     pub sink: Option<*mut (dyn Sink + 'static)>,
-    /// Successors that the sink has got in this expansion, and faults.
+    /// The state of the bundle that is expanded, and the one that the sink was
+    /// last told something about.
+    pub number: usize,
+    turned_to: usize,
+    /// Successors that the sink has got of the bundle, and faults.
     pub successors: u64,
-    pub faults: u64,
+    faults: u64,
     /// An assertion that the current action has found not to hold: the first.
     pub failure: Option<Span>,
     pub system: *const System,
@@ -158,7 +166,7 @@ pub struct Context {
     /// The sink's rows, and where they begin; null if it is told of each successor.
     rows: *mut Rows,
     rows_at: *mut u8,
-    /// Successors that the sink has got or knows of.
+    /// Successors, made or left out, that the sink knows of.
     told: u64,
     /// Bytes that native code copies of any state, if it is that simple.
     copied: usize,
@@ -186,6 +194,7 @@ impl Context {
             len: 0,
             out: std::ptr::null_mut(),
             limit: std::ptr::null(),
+            due: std::ptr::null(),
             head: [0; rows::HEAD],
             stride: 0,
             skips: 0,
@@ -197,6 +206,8 @@ impl Context {
             queues: [Queue::default(); 256],
             tables: &code.tables,
             sink: None,
+            number: 0,
+            turned_to: 0,
             successors: 0,
             faults: 0,
             failure: None,
@@ -223,8 +234,24 @@ impl Context {
         }
     }
 
-    /// Starts the expansion of `state`.
-    pub fn load(&mut self, state: &[u8], sink: &mut dyn Sink) {
+    /// Starts the expansion of a bundle. The sink has turned to the state of this
+    /// number.
+    pub fn start(
+        &mut self,
+        number: usize,
+        sink: *mut (dyn Sink + 'static),
+        rows: Option<&mut Rows>,
+    ) {
+        self.sink = Some(sink);
+        (self.stopped, self.turned_to, self.failure) = (false, number, None);
+        (self.successors, self.faults, self.told, self.skipped) = (0, 0, 0, 0);
+        self.reached_at = self.reached.as_mut_ptr();
+        self.set_space(rows);
+    }
+
+    /// Starts the expansion of one of its states.
+    #[inline(always)]
+    pub fn load(&mut self, number: usize, Found { state, head, .. }: &Found) {
         if state.len() != self.len {
             self.set_len(state.len());
         }
@@ -235,11 +262,8 @@ impl Context {
             padded[..state.len()].copy_from_slice(state);
             self.state = padded.as_ptr();
         }
-        (self.timeout, self.stopped, self.depth, self.failure) = (0, false, 0, None);
-        (self.successors, self.faults, self.told) = (0, 0, 0);
-        (self.skips, self.skipped, self.cause) = (0, 0, OWN_CAUSE);
-        self.reached_at = self.reached.as_mut_ptr();
-        self.set_space(sink.rows());
+        (self.number, self.head) = (number, head.of(state.len()));
+        (self.timeout, self.depth, self.skips, self.cause) = (0, 0, 0, OWN_CAUSE);
     }
 
     #[cold]
@@ -249,6 +273,13 @@ impl Context {
         if self.frame_stride < needed {
             self.frame_stride = needed.next_multiple_of(64);
             self.buffers.resize(self.frame_stride * (MAX_FRAMES + 2), 0);
+        }
+        if self.sink.is_some() {
+            // More room may be needed.
+            self.tell_rows();
+            // SAFETY: the sink has set them, and was not used since.
+            let rows = (!self.rows_at.is_null()).then(|| unsafe { &mut *self.rows });
+            self.set_space(rows);
         }
     }
 
@@ -294,41 +325,9 @@ impl Context {
         self.shape.clear();
     }
 
-    /// Has successors made in the rows, or in buffer 0.
-    fn set_space(&mut self, rows: Option<&mut Rows>) {
-        match rows {
-            Some(rows) => {
-                rows.reserve(self.len.max(self.copied));
-                self.head = rows.head(self.len);
-                let (start, used, full) = rows.space();
-                (self.rows, self.rows_at) = (rows, start);
-                self.out = start.wrapping_add(used + rows::HEAD);
-                self.limit = start.wrapping_add(full + rows::HEAD);
-            }
-            None => {
-                (self.rows_at, self.limit) = (std::ptr::null_mut(), std::ptr::null());
-                self.out = self.buffer(0);
-            }
-        }
-    }
-
-    /// Ends the expansion: the sink learns what its rows hold.
-    ///
-    /// # Safety
-    /// The sink must be the one that was last told something, or loaded.
-    pub unsafe fn leave(&mut self) {
-        if let Some((used, n)) = self.untold() {
-            // SAFETY: the caller's promise: these are the rows of the sink, and
-            // nobody else has used it since they were asked for.
-            unsafe { (*self.rows).written(used, n + self.skipped) };
-        }
-    }
-
-    /// Bytes used of the rows, and the successors in them that the sink does
-    /// not know of.
-    fn untold(&self) -> Option<(usize, u64)> {
-        let used = (self.out as usize).wrapping_sub(self.rows_at as usize + rows::HEAD);
-        (!self.rows_at.is_null()).then_some((used, self.successors - self.told))
+    /// What was handed out of the bundle or left out.
+    pub fn n_events(&self) -> u64 {
+        self.successors + self.faults + self.skipped
     }
 
     /// The state of a frame; may be read for its length and `SLACK` bytes more.
@@ -355,74 +354,6 @@ impl Context {
         // SAFETY: `Native` borrows the system for as long as it lives.
         let fault = failed_assertion(unsafe { &*self.system }, span);
         self.tell(|sink, steps| sink.fault(fault, steps), self.depth + 1)
-    }
-
-    /// Calls the sink. A panic may not cross native code, so it waits.
-    fn tell(
-        &mut self,
-        what: impl FnOnce(&mut dyn Sink, &[Step]) -> Flow,
-        n_steps: usize,
-    ) -> Status {
-        let Some(sink) = self.sink else { return UNWIND };
-        // SAFETY: `Native::expand` has set the sink from a reference that
-        // outlives the expansion and that it does not use meanwhile.
-        let sink = unsafe { &mut *sink };
-        let (untold, steps) = (self.untold(), &self.steps[..n_steps]);
-        let answer = catch_unwind(AssertUnwindSafe(|| {
-            if let (Some((used, n)), Some(rows)) = (untold, sink.rows()) {
-                rows.written(used, n);
-            }
-            (what(sink, steps), sink.rows())
-        }));
-        self.told = self.successors;
-        match answer {
-            Ok((flow, rows)) => {
-                self.set_space(rows);
-                if flow == Flow::Continue {
-                    return STILL;
-                }
-                self.stopped = true;
-            }
-            Err(panic) => {
-                self.set_space(None);
-                self.panic = Some(panic);
-            }
-        }
-        UNWIND
-    }
-
-    /// Passes on a successor that was made at `state`.
-    ///
-    /// # Safety
-    /// `state` must be valid for `len` bytes, at most those of a frame.
-    unsafe fn hand_out(&mut self, state: *const u8, len: usize, n_steps: usize) -> Status {
-        if self.rows_at.is_null() {
-            self.successors += 1;
-            // SAFETY: the caller's promise; the sink does not change buffers.
-            let state = unsafe { std::slice::from_raw_parts(state, len) };
-            return self.tell(|sink, steps| sink.successor(state, steps), n_steps);
-        }
-        let mut from = state;
-        if self.out.cast_const() >= self.limit {
-            from = self.buffer(0);
-            // SAFETY: a buffer is as long as a state.
-            unsafe { std::ptr::copy(state, from.cast_mut(), len) };
-            if self.tell(|sink, _| sink.make_room(), 0) == UNWIND {
-                return UNWIND;
-            }
-        }
-        self.successors += 1;
-        // SAFETY: behind `out` there is room for a state as long as the frame's,
-        // and before it for a head.
-        unsafe {
-            std::ptr::copy(from, self.out, len);
-            let head = self.out.sub(rows::HEAD);
-            head.cast::<[u8; rows::HEAD]>().write(self.head);
-            head.cast::<u32>().write_unaligned(len as u32);
-            self.out.sub(2).cast::<rows::Cause>().write_unaligned(self.first_cause());
-        }
-        self.out = self.out.wrapping_add(rows::stride(len));
-        STILL
     }
 
     /// What the successor that is handed out was found by: the step that the

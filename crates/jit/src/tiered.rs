@@ -5,7 +5,7 @@
 //! interpreter hand out the same events, nobody can tell when one takes over
 //! from the other.
 
-use ir::model::{Flow, Model, Sink};
+use ir::model::{Flow, Found, Model, Sink};
 use ir::rows::Cause;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -200,6 +200,10 @@ impl<C> Model for Tiered<'_, C> {
 
     fn expand_found(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Flow {
         self.model().expand_found(state, cause, sink)
+    }
+
+    fn expand_all(&mut self, bundle: &[Found], sink: &mut dyn Sink) -> Flow {
+        self.model().expand_all(bundle, sink)
     }
 
     fn hidden(&self) -> usize {

@@ -9,13 +9,11 @@ use super::Maker;
 use super::pool::Pool;
 use super::run::Run;
 use super::stack::Stack;
-use super::worker::{Waiting, Worker};
+use super::worker::{BUNDLE, Waiting, Worker};
 use crate::dice::Dice;
 use crate::store::{Store, Writer};
 use std::panic::resume_unwind;
 
-/// States that are taken from the stack at once.
-const BUNDLE: usize = 64;
 /// States that a thread expands before it gives any away: a small model is
 /// searched by one thread, in the same order every time.
 const ALONE: u64 = 4_096;

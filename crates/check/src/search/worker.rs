@@ -6,14 +6,17 @@ use super::run::{Run, Witness};
 use crate::outcome::Stop;
 use crate::store::{Full, Token, Writer};
 use ir::fault::{Fault, FaultKind};
-use ir::model::{Flow, Model, Sink, Step};
-use ir::rows::{Cause, Rows};
+use ir::model::{Flow, Found, Model, Sink, Step};
+use ir::rows::{Cause, Head, Rows};
 use std::sync::atomic::Ordering;
 
 /// Expansions between two reports of a thread to the others; to begin with it
 /// reports at once.
 const REPORT_EXPANSIONS: u64 = 512;
 const REPORTS_AT_ONCE: u64 = 4096;
+
+/// States that are expanded together.
+pub(super) const BUNDLE: usize = 64;
 
 /// A state that waits to be expanded, with its depth and what it was found by.
 #[derive(Debug, Clone, Copy)]
@@ -24,10 +27,18 @@ pub(super) struct Waiting {
     pub cause: Cause,
 }
 
+impl Waiting {
+    /// Of the rows of its successors.
+    #[inline(always)]
+    fn head(self) -> Head {
+        Head::new(self.depth + 1, self.token)
+    }
+}
+
 pub(super) struct Worker<'r, W> {
     model: Box<dyn Model + 'r>,
-    /// For states that have to be put together.
-    space: Vec<u8>,
+    /// For states of a bundle that have to be put together.
+    spaces: [Vec<u8>; BUNDLE],
     /// The model may leave out successors that are found another way.
     leaves_out: bool,
     /// States expanded, and how many of them at the last report.
@@ -40,6 +51,8 @@ pub(super) struct Worker<'r, W> {
 pub(super) struct Finds<'r, W> {
     run: &'r Run<'r>,
     writer: W,
+    /// The states that are expanded together, if they are.
+    bundle: Vec<Waiting>,
     /// The state being expanded; none before there are states.
     parent: Option<Token>,
     depth: u32,
@@ -71,6 +84,7 @@ impl<'r, W: Writer> Worker<'r, W> {
         let finds = Finds {
             run,
             writer,
+            bundle: Vec::with_capacity(BUNDLE),
             parent: None,
             depth: 0,
             at_limit: false,
@@ -81,7 +95,14 @@ impl<'r, W: Writer> Worker<'r, W> {
             fresh: Vec::new(),
         };
         let leaves_out = may_leave_out(run.options);
-        Worker { model, space: Vec::new(), leaves_out, expanded: 0, reported: 0, finds }
+        Worker {
+            model,
+            spaces: [const { Vec::new() }; BUNDLE],
+            leaves_out,
+            expanded: 0,
+            reported: 0,
+            finds,
+        }
     }
 
     /// Finds the initial states.
@@ -97,17 +118,34 @@ impl<'r, W: Writer> Worker<'r, W> {
         for waiting in states {
             self.finds.writer.prefetch(waiting.token);
         }
-        for waiting in states {
-            let state = self.finds.enter(*waiting, &mut self.space);
-            let cause = if self.leaves_out { waiting.cause } else { 0 };
-            self.model.expand_found(state, cause, &mut self.finds);
-            self.finds.advance();
+        let together = self.finds.writer.reads_ahead() && self.finds.run.options.depth.is_none();
+        for bundle in states.chunks(if together { BUNDLE } else { 1 }) {
+            self.expand_bundle(bundle);
             if self.finds.aborted {
                 break;
             }
         }
         self.expanded += states.len() as u64;
         self.finish()
+    }
+
+    fn expand_bundle(&mut self, states: &[Waiting]) {
+        let Worker { model, spaces, leaves_out, finds, .. } = self;
+        finds.bundle.clear();
+        finds.bundle.extend_from_slice(states);
+        if states.iter().any(|waiting| finds.is_at_limit(*waiting)) {
+            // To know what is visited, nothing may be left open.
+            finds.settle();
+        }
+        let mut bundle = [Found::NONE; BUNDLE];
+        for ((found, space), waiting) in bundle.iter_mut().zip(spaces).zip(states) {
+            *found = Found {
+                state: finds.writer.read(waiting.token, space),
+                cause: if *leaves_out { waiting.cause } else { 0 },
+                head: waiting.head(),
+            };
+        }
+        model.expand_all(&bundle[..states.len()], finds);
     }
 
     /// Settles what was offered and counts it.
@@ -146,32 +184,8 @@ impl<'r, W: Writer> Worker<'r, W> {
 }
 
 impl<W: Writer> Finds<'_, W> {
-    /// Turns to a state, which is to be expanded.
-    #[inline(always)]
-    fn enter<'b>(
-        &mut self,
-        Waiting { token, depth, .. }: Waiting,
-        space: &'b mut Vec<u8>,
-    ) -> &'b [u8]
-    where
-        W: 'b,
-    {
-        self.depth = depth;
-        self.parent = Some(token);
-        self.at_limit = self.run.options.depth.is_some_and(|limit| depth as usize >= limit);
-        if self.at_limit {
-            // To know what is visited, nothing may be left open.
-            self.settle();
-        }
-        self.writer.rows().set_head(depth + 1, token);
-        self.writer.read(token, space)
-    }
-
-    #[inline(always)]
-    fn advance(&mut self) {
-        let Finds { fresh, found, deepest, .. } = self;
-        let advanced = self.writer.advance(note_new(fresh, found, deepest));
-        self.aborted_by(advanced);
+    fn is_at_limit(&self, waiting: Waiting) -> bool {
+        self.run.options.depth.is_some_and(|limit| waiting.depth as usize >= limit)
     }
 
     fn settle(&mut self) {
@@ -208,6 +222,21 @@ fn note_new<'f>(
 }
 
 impl<W: Writer> Sink for Finds<'_, W> {
+    fn turn_to(&mut self, number: usize) {
+        let waiting = self.bundle[number];
+        self.depth = waiting.depth;
+        self.parent = Some(waiting.token);
+        self.at_limit = self.is_at_limit(waiting);
+        self.writer.rows().set_head(waiting.head());
+    }
+
+    fn advance(&mut self) -> Flow {
+        let Finds { fresh, found, deepest, .. } = self;
+        let advanced = self.writer.advance(note_new(fresh, found, deepest));
+        self.aborted_by(advanced);
+        if self.aborted { Flow::Stop } else { Flow::Continue }
+    }
+
     fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
         if self.at_limit && !self.writer.contains(state) {
             self.run.cut.store(true, Ordering::Relaxed);

@@ -310,6 +310,7 @@ impl ExactWriter<'_> {
 
     fn clear(&mut self) {
         self.rows.clear();
+        self.rows.set_due(BLOCK * stride(self.last_len));
         self.hashed.clear();
         self.sought.clear();
         (self.there, self.read, self.n_settled) = (0, 0, 0);
@@ -338,13 +339,14 @@ impl Writer for ExactWriter<'_> {
 
     #[inline(always)]
     fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        if self.rows.used() - self.there < BLOCK * stride(self.last_len) {
+        if self.rows.used() < self.rows.due() {
             return Ok(());
         }
         self.settle_sought(new)?;
         self.seek();
         self.hash_until(self.there);
         self.there = self.rows.used();
+        self.rows.set_due(self.there + BLOCK * stride(self.last_len));
         Ok(())
     }
 

@@ -62,6 +62,12 @@ pub trait Writer {
     where
         Self: 'b;
 
+    /// Whether states may be read before those read earlier are expanded: the
+    /// heads of rows say whose successors they are.
+    fn reads_ahead(&self) -> bool {
+        true
+    }
+
     /// Where states are offered: successors, or initial states. The origin of
     /// a row is the state it was found from, the mark is the search's own.
     fn rows(&mut self) -> &mut Rows;

@@ -3,6 +3,7 @@
 use super::shape::Shape;
 use super::{ExactStore, Full, Store, Token, TreeStore, Writer};
 use crate::memory::Budget;
+use ir::rows::Head;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -118,7 +119,7 @@ fn is_new_to_one_of_many_threads<S: Store>(store: &S) {
             let mut state = [0; 20];
             state[..8].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
             state[19] = number as u8;
-            writer.rows().set_head(number as u32, 0);
+            writer.rows().set_head(Head::new(number as u32, 0));
             writer.rows().push(&state);
             writer.advance(|token, mark, _| new.push((token, mark))).expect("room");
             if writer.rows().is_full() {

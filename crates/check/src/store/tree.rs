@@ -508,6 +508,10 @@ impl Writer for TreeWriter<'_> {
         space
     }
 
+    fn reads_ahead(&self) -> bool {
+        false
+    }
+
     fn rows(&mut self) -> &mut Rows {
         &mut self.rows
     }

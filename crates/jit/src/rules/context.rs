@@ -158,7 +158,7 @@ impl Context {
         let rows = self.sink.and_then(|sink| unsafe { (*sink).rows() });
         self.space = rows.map(|rows| {
             rows.reserve(size);
-            let head = rows.head(size);
+            let head = rows.head().of(size);
             let (start, used, full) = rows.space();
             Space { start, used, full, head }
         });

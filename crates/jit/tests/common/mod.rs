@@ -7,8 +7,8 @@ pub mod searches;
 use ir::fault::Fault;
 use ir::interpret::Interpreter;
 use ir::layout::Layout;
-use ir::model::{Flow, Model, Sink, Step};
-use ir::rows::{Cause, Rows};
+use ir::model::{Flow, Found, Model, Sink, Step};
+use ir::rows::{Cause, Head, Rows};
 use ir::rules::Rules;
 use ir::rules::Stored;
 use ir::system::System;
@@ -28,6 +28,8 @@ pub enum Event {
 /// More events of one expansion, or a longer atomic sequence, are not looked at.
 const MAX_EVENTS: usize = 2000;
 const MAX_TICKS: usize = 4;
+/// States that are expanded together.
+const BUNDLE: usize = 7;
 /// Models with more states are not searched.
 const SEARCHED: usize = 2000;
 
@@ -76,7 +78,7 @@ impl InRows {
     /// Rows that are full with so many bytes.
     fn new(bytes: usize) -> InRows {
         let mut rows = Rows::new(bytes);
-        rows.set_head(MARK, ORIGIN);
+        rows.set_head(Head::new(MARK, ORIGIN));
         InRows { rows, successors: Vec::new(), told: 0, faults: Vec::new() }
     }
 
@@ -128,6 +130,88 @@ fn same_in_rows(model: &mut dyn Model, state: &[u8], expected: &[Event], bytes: 
     });
     let n_events = sink.successors.len() + sink.faults.len();
     same && n_events == expected.len()
+}
+
+/// Takes what is found of the states of a bundle.
+struct InBundle {
+    rows: Rows,
+    /// The state that it is told of.
+    number: usize,
+    successors: Vec<Vec<Vec<u8>>>,
+    faults: Vec<Vec<Fault>>,
+}
+
+impl InBundle {
+    fn new(n_states: usize, bytes: usize) -> InBundle {
+        let (successors, faults) = (vec![Vec::new(); n_states], vec![Vec::new(); n_states]);
+        InBundle { rows: Rows::new(bytes), number: usize::MAX, successors, faults }
+    }
+
+    fn take(&mut self) {
+        let mut at = 0;
+        while at < self.rows.used() {
+            let (row, next) = self.rows.row(at);
+            self.successors[row.origin as usize].push(row.state.to_vec());
+            at = next;
+        }
+        self.rows.clear();
+        self.rows.set_due(self.rows.used() + 100);
+    }
+}
+
+impl Sink for InBundle {
+    fn successor(&mut self, state: &[u8], _: &[Step]) -> Flow {
+        self.take();
+        self.successors[self.number].push(state.to_vec());
+        Flow::Continue
+    }
+
+    fn fault(&mut self, fault: Fault, _: &[Step]) -> Flow {
+        self.faults[self.number].push(fault);
+        Flow::Continue
+    }
+
+    fn rows(&mut self) -> Option<&mut Rows> {
+        Some(&mut self.rows)
+    }
+
+    fn make_room(&mut self) -> Flow {
+        self.take();
+        Flow::Continue
+    }
+
+    fn turn_to(&mut self, number: usize) {
+        self.number = number;
+        self.rows.set_head(Head::new(MARK, number as u64));
+    }
+
+    fn advance(&mut self) -> Flow {
+        self.take();
+        Flow::Continue
+    }
+}
+
+/// States with what is to be found of each.
+type Bundle = Vec<(Vec<u8>, Vec<Event>)>;
+
+/// Whether an expansion of all at once finds what is expected.
+fn same_in_bundle(model: &mut dyn Model, bundle: &Bundle, bytes: usize) -> bool {
+    let head = |number: usize| Head::new(MARK, number as u64);
+    let states = bundle.iter().enumerate();
+    let states = states.map(|(number, (state, _))| Found { state, cause: 0, head: head(number) });
+    let mut sink = InBundle::new(bundle.len(), bytes);
+    model.expand_all(&states.collect::<Vec<_>>(), &mut sink);
+    sink.take();
+    bundle.iter().enumerate().all(|(number, (_, expected))| {
+        let (mut successors, mut faults) = (Vec::new(), Vec::new());
+        for event in expected {
+            match event {
+                Event::Successor(state, _) => successors.push(state.clone()),
+                Event::Fault(fault, _) => faults.push(fault.clone()),
+            }
+        }
+        (successors, faults) == (sink.successors[number].clone(), sink.faults[number].clone())
+    })
 }
 
 /// What an expansion hands out; none if it takes too long.
@@ -190,6 +274,7 @@ fn agree(oracle: &mut dyn Model, native: &mut dyn Model, max_states: usize) -> R
         return Err("the initial states differ".into());
     }
     let mut events = start;
+    let mut bundle = Bundle::new();
     let mut at = 0;
     loop {
         for event in events {
@@ -214,6 +299,15 @@ fn agree(oracle: &mut dyn Model, native: &mut dyn Model, max_states: usize) -> R
         let all = stop_after == MAX_EVENTS && expected.0.len() < MAX_EVENTS;
         if all && !same_in_rows(native, state, &expected.0, at % 300) {
             return Err(format!("state {at}: {state:?}\nin rows there are other successors"));
+        }
+        if all {
+            bundle.push((state.clone(), expected.0.clone()));
+        }
+        if bundle.len() == BUNDLE {
+            if !same_in_bundle(native, &bundle, at % 700) {
+                return Err(format!("state {at}: other successors in a bundle: {bundle:?}"));
+            }
+            bundle.clear();
         }
         events = expected.0;
         at += 1;

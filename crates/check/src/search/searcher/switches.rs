@@ -12,6 +12,7 @@ use crate::outcome::Stop;
 use crate::store::{Filter, LossyStore, Store, Token, Writer};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Sink, Step};
+use ir::rows::Head;
 use std::sync::atomic::Ordering;
 
 /// Expansions between two reports.
@@ -122,7 +123,7 @@ impl<W: Writer> Sink for Expansion<'_, W> {
             return self.flow();
         }
         let origin = self.parent.map_or(0, |parent| parent.token);
-        self.writer.rows().set_head(history.mark(), origin);
+        self.writer.rows().set_head(Head::new(history.mark(), origin));
         self.writer.rows().push(state);
         if self.writer.rows().is_full() { self.make_room() } else { Flow::Continue }
     }

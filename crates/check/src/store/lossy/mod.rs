@@ -259,6 +259,7 @@ impl<F: Filter> LossyWriter<'_, F> {
 
     fn clear(&mut self) {
         self.rows.clear();
+        self.rows.set_due(BLOCK * stride(self.last_len));
         self.hashed.clear();
         (self.read, self.n_settled) = (0, 0);
     }
@@ -284,11 +285,12 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
     }
 
     fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        if self.rows.used() - self.read < BLOCK * stride(self.last_len) {
+        if self.rows.used() < self.rows.due() {
             return Ok(());
         }
         self.settle_hashed(new)?;
         self.hash_until(self.rows.used());
+        self.rows.set_due(self.read + BLOCK * stride(self.last_len));
         Ok(())
     }
 
