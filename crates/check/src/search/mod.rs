@@ -230,7 +230,7 @@ fn conclude_bitstate(make: &Maker, run: &Run, store: &LossyStore<Bitstate>) -> O
         bits: store.filter.bits(),
         hashes: store.filter.hashes(),
         layout: store.filter.layout(),
-        set: store.filter.n_set(),
+        set: store.n_set(),
     };
     conclude_lossy(make, run, store, lossy)
 }

@@ -71,11 +71,16 @@ impl Bitstate {
         self.layout
     }
 
-    /// Bits that are set.
-    pub fn n_set(&self) -> u64 {
-        // Relaxed: a sum for people.
-        let words = (0..self.bits.div_ceil(64)).map(|i| self.word(i * 64).load(Ordering::Relaxed));
-        words.map(|word| word.count_ones() as u64).sum()
+    /// Makes a page that the system has not provided yet one that can be written.
+    /// If it were read first, it would be provided twice, and the second time all
+    /// threads would have to wait.
+    #[inline(always)]
+    fn touch(&self, bit: u64) {
+        // Relaxed: whatever the order, a page is touched for nothing or not at all.
+        let provided = self.provided.load(Ordering::Relaxed);
+        if provided > 0 && provided <= bit / 8 {
+            self.word(bit).fetch_or(0, Ordering::Relaxed);
+        }
     }
 
     /// The word that holds a bit.
@@ -151,18 +156,19 @@ impl Filter for Bitstate {
     }
 
     #[inline(always)]
-    fn mark(&self, state: Fingerprint) -> Marked {
-        let mut new = false;
+    fn mark(&self, state: Fingerprint, set: &mut u64) -> Marked {
+        let before = *set;
         self.each_bit(state, |bit| {
             let (word, mask) = (self.word(bit), 1 << (bit % 64));
+            self.touch(bit);
             // Relaxed: bits stand for themselves. Most are set, and to look is
             // cheaper than to set.
             if word.load(Ordering::Relaxed) & mask == 0 {
-                new |= word.fetch_or(mask, Ordering::Relaxed) & mask == 0;
+                *set += (word.fetch_or(mask, Ordering::Relaxed) & mask == 0) as u64;
             }
             true
         });
-        if new { Marked::New } else { Marked::Seen }
+        if *set > before { Marked::New } else { Marked::Seen }
     }
 
     fn contains(&self, state: Fingerprint) -> bool {

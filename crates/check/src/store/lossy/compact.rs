@@ -141,7 +141,7 @@ impl Filter for Compact {
     }
 
     #[inline(always)]
-    fn mark(&self, state: Fingerprint) -> Marked {
+    fn mark(&self, state: Fingerprint, _set: &mut u64) -> Marked {
         // A full table is not walked to its end each time.
         let marked = match self.is_full() {
             true => self.walk_full(state),

@@ -55,8 +55,9 @@ pub trait Filter: Sync + Send {
     /// Asks for the memory that `mark` will need.
     fn prefetch(&self, state: Fingerprint);
 
-    /// Remembers a fingerprint, and tells whether it was there.
-    fn mark(&self, state: Fingerprint) -> Marked;
+    /// Remembers a fingerprint, and tells whether it was there. Counts the bits
+    /// that are set for it, if it is remembered by bits.
+    fn mark(&self, state: Fingerprint, set: &mut u64) -> Marked;
 
     fn contains(&self, state: Fingerprint) -> bool;
 
@@ -82,6 +83,8 @@ pub struct LossyStore<'c, F> {
     unlucky: u64,
     /// Times that a state was new but not stored.
     unstored: AtomicU64,
+    /// Bits that were set, but for those that writers have not told of yet.
+    set: AtomicU64,
 }
 
 impl<F: Filter> LossyStore<'_, F> {
@@ -100,9 +103,9 @@ impl<F: Filter> LossyStore<'_, F> {
     /// The same with a slab that is there already and holds nothing.
     pub fn in_slab(filter: F, slab: Slab, hidden: usize, seed: u64, probability: f64) -> Self {
         let unlucky = ((1.0 - probability.clamp(0.0, 1.0)) * u64::MAX as f64) as u64;
-        let unstored = AtomicU64::new(0);
+        let (unstored, set) = (AtomicU64::new(0), AtomicU64::new(0));
         let (collector, polynomials) = (None, None);
-        LossyStore { filter, collector, polynomials, slab, hidden, seed, unlucky, unstored }
+        LossyStore { filter, collector, polynomials, slab, hidden, seed, unlucky, unstored, set }
     }
 
     /// Its memory, for another store.
@@ -113,6 +116,11 @@ impl<F: Filter> LossyStore<'_, F> {
     /// Times that a state was called new but not stored.
     pub fn n_unstored(&self) -> u64 {
         self.unstored.load(Ordering::Relaxed)
+    }
+
+    /// Bits of the filter that are set. Nobody may be searching.
+    pub fn n_set(&self) -> u64 {
+        self.set.load(Ordering::Relaxed)
     }
 
     /// Whether chance wants a new state not to be stored. In a filter that is
@@ -155,7 +163,12 @@ impl<F: Filter> LossyStore<'_, F> {
             self.unstored.fetch_add(1, Ordering::Relaxed);
             return Marked::New;
         }
-        self.filter.mark(state)
+        let mut set = 0;
+        let marked = self.filter.mark(state, &mut set);
+        if set > 0 {
+            self.set.fetch_add(set, Ordering::Relaxed);
+        }
+        marked
     }
 
     /// Keeps a state for good, so that it is on the way to a violation; `None`
@@ -188,6 +201,7 @@ impl<F: Filter> Store for LossyStore<'_, F> {
             collected: Vec::new(),
             last_len: 0,
             dice: Dice(self.seed),
+            set: 0,
         }
     }
 
@@ -220,6 +234,15 @@ pub struct LossyWriter<'s, F> {
     collected: Vec<u64>,
     last_len: usize,
     dice: Dice,
+    /// Bits that were set.
+    set: u64,
+}
+
+impl<F> Drop for LossyWriter<'_, F> {
+    fn drop(&mut self) {
+        // Relaxed: a sum that is read when the search is over.
+        self.store.set.fetch_add(self.set, Ordering::Relaxed);
+    }
 }
 
 impl<F: Filter> LossyWriter<'_, F> {
@@ -239,7 +262,7 @@ impl<F: Filter> LossyWriter<'_, F> {
             let unlucky = self.store.unlucky > 0
                 && !filter.contains(state)
                 && self.store.is_unlucky(&mut self.dice);
-            match if unlucky { Marked::New } else { filter.mark(state) } {
+            match if unlucky { Marked::New } else { filter.mark(state, &mut self.set) } {
                 Marked::New => {
                     let (Row { state, mark, origin, .. }, _) = self.rows.row(at as usize);
                     let token = slab.add(state, origin, &mut self.desk).ok_or(Full)?;

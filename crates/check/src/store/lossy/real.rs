@@ -165,7 +165,7 @@ fn check_bits(layout: Layout, expected: fn(f64, f64, u32) -> f64) {
             let bits = room * marked.len() as u64;
             let filter = Bitstate::new(bits, hashes, layout, &budget()).expect("room");
             marked.iter().for_each(|state| {
-                filter.mark(*state);
+                filter.mark(*state, &mut 0);
             });
             let found = others.iter().filter(|state| filter.contains(**state)).count();
             let probability = expected(filter.bits() as f64, marked.len() as f64, hashes);
@@ -206,7 +206,8 @@ fn signatures_of_real_states_collide_as_in_theory() {
             let n = marked.len();
             let slots = (slots * n as f64) as u64;
             let filter = Compact::with_slots(slots, bits, false, &budget()).expect("room");
-            let seen = marked.iter().filter(|state| filter.mark(**state) == Marked::Seen).count();
+            let seen =
+                marked.iter().filter(|state| filter.mark(**state, &mut 0) == Marked::Seen).count();
             // One value stands for a free slot.
             let signatures = ((1u64 << bits) - 1) as f64;
             let (slots, stored) = (filter.slots() as f64, filter.n_stored() as f64);
