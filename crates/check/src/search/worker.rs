@@ -118,26 +118,31 @@ impl<'r, W: Writer> Worker<'r, W> {
         for waiting in states {
             self.finds.writer.prefetch(waiting.token);
         }
-        let together = self.finds.writer.reads_ahead() && self.finds.run.options.depth.is_none();
-        for bundle in states.chunks(if together { BUNDLE } else { 1 }) {
-            self.expand_bundle(bundle);
-            if self.finds.aborted {
-                break;
+        for bundle in states.chunks(BUNDLE) {
+            let at_limit = bundle.iter().any(|waiting| self.finds.is_at_limit(*waiting));
+            if self.finds.writer.reads_ahead() && !at_limit {
+                self.expand_bundle::<BUNDLE>(bundle);
+            } else {
+                bundle.chunks(1).for_each(|alone| self.expand_bundle::<1>(alone));
             }
         }
         self.expanded += states.len() as u64;
         self.finish()
     }
 
-    fn expand_bundle(&mut self, states: &[Waiting]) {
+    /// Expands up to `N` states together; a state at the limit is alone.
+    fn expand_bundle<const N: usize>(&mut self, states: &[Waiting]) {
         let Worker { model, spaces, leaves_out, finds, .. } = self;
+        if finds.aborted {
+            return;
+        }
         finds.bundle.clear();
         finds.bundle.extend_from_slice(states);
-        if states.iter().any(|waiting| finds.is_at_limit(*waiting)) {
+        if states.len() == 1 && finds.is_at_limit(states[0]) {
             // To know what is visited, nothing may be left open.
             finds.settle();
         }
-        let mut bundle = [Found::NONE; BUNDLE];
+        let mut bundle = [Found::NONE; N];
         for ((found, space), waiting) in bundle.iter_mut().zip(spaces).zip(states) {
             *found = Found {
                 state: finds.writer.read(waiting.token, space),
