@@ -25,7 +25,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// Twice the slots at two thirds full: fuller tables have longer searches.
-const GROWTH: Growth = Growth { eighths: 16, full: 11, pieces: 1 };
+const GROWTH: Growth = Growth { eighths: 16, full: 44, pieces: 1 };
 /// Bytes of rows that are settled at once at the latest: few enough for the caches.
 const MOST_BYTES: usize = 32 << 10;
 /// Rows that make a pass together.
@@ -141,6 +141,7 @@ impl Store for ExactStore {
             hashed: Vec::new(),
             sought: Vec::new(),
             n_settled: 0,
+            beyond: Vec::new(),
             guard: None,
             last_len: 0,
         }
@@ -194,6 +195,8 @@ pub struct ExactWriter<'s> {
     hashed: Vec<Hashed>,
     sought: Vec<Position>,
     n_settled: usize,
+    /// Rows that are sought beyond their first line.
+    beyond: Vec<usize>,
     /// From the first row to the last.
     guard: Option<Guard>,
     last_len: usize,
@@ -230,14 +233,23 @@ impl ExactWriter<'_> {
     /// have them.
     #[inline(always)]
     fn seek(&mut self) {
-        let store = self.store;
-        let to_seek = &self.hashed[self.sought.len()..];
-        self.sought.extend(to_seek.iter().map(|row| {
-            let position = store.table.seek(row.approach, row.hash);
+        let ExactWriter { store, hashed, sought, beyond, last_len, .. } = self;
+        let ask = |position: &Position| {
             let entry = position.entry().unwrap_or(0);
-            store.records.prefetch(Place(Placed::place(entry)), self.last_len);
-            position
-        }));
+            store.records.prefetch(Place(Placed::place(entry)), *last_len);
+        };
+        for row in &hashed[sought.len()..] {
+            let position = store.table.seek(row.approach, row.hash).unwrap_or_else(|| {
+                beyond.push(sought.len());
+                Position::NONE
+            });
+            ask(&position);
+            sought.push(position);
+        }
+        for i in beyond.drain(..) {
+            sought[i] = store.table.seek_beyond(hashed[i].hash);
+            ask(&sought[i]);
+        }
     }
 
     /// Compares and inserts all that was sought.

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const NUMBER_BITS: u32 = 30;
 /// Numbers that a thread takes at once.
 const CHUNK: u64 = 256;
-const GROWTH: Growth = Growth { eighths: 12, full: 13, pieces: 256 };
+const GROWTH: Growth = Growth { eighths: 12, full: 58, pieces: 256 };
 
 pub struct Words<const K: usize> {
     table: Table<Placed>,
@@ -144,6 +144,7 @@ impl<const K: usize> Words<K> {
         desk.positions.extend(asked.iter().map(|asked| {
             let approach = self.table.approach(asked.hash, guard);
             let position = self.table.seek(approach, asked.hash);
+            let position = position.unwrap_or_else(|| self.table.seek_beyond(asked.hash));
             if let Some(entry) = position.entry() {
                 self.prefetch(Placed::place(entry) as u32);
             }

@@ -3,10 +3,10 @@
 //!
 //! The table is cut into shards by the highest bits of a hash; the next bits,
 //! the tag, give the place in the shard, from where slots are tried one after
-//! the other: first those of the same cache line, all around, then those of the
-//! next one. Shards grow one at a time, each when it is full: its entries are
-//! moved to the same shard of the next *generation*, and its old memory is
-//! given back. Threads that meet a shard on the move help, so none waits for
+//! the other: first those of the same cache line, all around, then those of a
+//! second one, anywhere, then those behind it. Shards grow one at a time, each
+//! when it is full: its entries are moved to the same shard of the next
+//! *generation*, and its old memory is given back. Threads that meet a shard on the move help, so none waits for
 //! another, and the search goes on everywhere else. The shards of a generation
 //! differ in size, so that they do not all grow at the same time: the table
 //! takes more memory by and by, never twice of what it needs.
@@ -86,7 +86,7 @@ pub enum Inserted {
 pub struct Growth {
     /// A full shard grows to so many eighths of its size.
     pub eighths: u64,
-    /// A shard with more entries than so many of 16 slots is full.
+    /// A shard with more entries than so many of 64 slots is full.
     pub full: u64,
     /// Memory is taken by pieces of a generation, at least so many: fewer are
     /// faster, and take more memory while shards move.
@@ -119,6 +119,9 @@ pub struct Position {
 }
 
 impl Position {
+    /// Not known yet.
+    pub const NONE: Position = Position { slot: std::ptr::null(), value: FROZEN };
+
     /// The entry, if there is one.
     #[inline(always)]
     pub fn entry(self) -> Option<u64> {
@@ -195,9 +198,11 @@ impl<E: Entry> Table<E> {
         Approach { slot }
     }
 
-    /// Looks for the tag of a hash, without looking at what entries stand for.
+    /// Looks for the tag of a hash in the first line, without looking at what
+    /// entries stand for; `None` if the search goes on with `seek_beyond`, for
+    /// which memory is asked for.
     #[inline(always)]
-    pub fn seek(&self, Approach { slot }: Approach, hash: u64) -> Position {
+    pub fn seek(&self, Approach { slot }: Approach, hash: u64) -> Option<Position> {
         let tag = tag(hash);
         let mut slot = slot;
         for _ in 0..LINE_SLOTS {
@@ -208,17 +213,21 @@ impl<E: Entry> Table<E> {
             // guard.
             let value = unsafe { (*slot).load(Ordering::Acquire) };
             if value & !FROZEN == EMPTY || E::tag(value) == tag {
-                return Position { slot, value };
+                return Some(Position { slot, value });
             }
             slot = slot.map_addr(|at| next_in_line(at, size_of::<AtomicU64>()));
         }
-        self.seek_on(hash)
+        self.prefetch_beyond(self.shard(hash), tag);
+        None
     }
 
-    /// The same beyond the first line.
-    #[cold]
-    #[inline(never)]
-    fn seek_on(&self, hash: u64) -> Position {
+    fn prefetch_beyond(&self, shard: &Shard, tag: u64) {
+        prefetch((&raw const *shard.slot(shard.second(tag))).cast());
+    }
+
+    /// Looks for the tag of a hash beyond the first line, and there once more: the
+    /// shard may have moved on since.
+    pub fn seek_beyond(&self, hash: u64) -> Position {
         let Spot { shard, at, value } = self.seek_first(hash);
         // If no slot is free, as if it were frozen, so that `insert_at` has a
         // close look.
@@ -319,7 +328,7 @@ impl<E: Entry> Table<E> {
     /// Goes on behind a slot.
     fn seek_behind<'t>(&self, shard: &'t Shard, tag: u64, at: usize) -> Spot<'t> {
         let first = shard.first(tag);
-        let next = shard.next(at, first);
+        let next = shard.next(at, first, tag);
         match next == first {
             true => Spot { shard, at, value: FULL },
             false => self.seek_from(shard, tag, next),
@@ -336,19 +345,44 @@ impl<E: Entry> Table<E> {
             if value & !FROZEN == EMPTY || E::tag(value) == tag {
                 return Spot { shard, at, value };
             }
-            at = shard.next(at, first);
+            at = shard.next(at, first, tag);
             if at == first {
                 return Spot { shard, at, value: FULL };
             }
         }
     }
 
+    /// Inserts an entry that stands for itself, if that can be done in the first
+    /// line; if not, asks for the second one.
+    #[inline(always)]
+    pub fn insert_near(&self, hash: u64, value: u64, _guard: &Guard) -> Option<Inserted> {
+        let (shard, tag) = (self.shard(hash), tag(hash));
+        let mut at = shard.first(tag);
+        for _ in 0..LINE_SLOTS {
+            // Relaxed: as below.
+            let there = shard.slot(at).load(Ordering::Relaxed);
+            if there == value {
+                return Some(Inserted::Found(value));
+            }
+            if there & !FROZEN == EMPTY {
+                let done = there == EMPTY && self.has_room(hash) && self.put(shard.slot(at), value);
+                if done {
+                    self.count(shard, shard.slot(at));
+                }
+                return done.then_some(Inserted::New(value));
+            }
+            at = next_in_line(at, 1);
+        }
+        self.prefetch_beyond(shard, tag);
+        None
+    }
+
     /// Inserts an entry that stands for itself.
     #[inline(always)]
     pub fn insert_value(&self, hash: u64, value: u64, guard: &Guard) -> Inserted {
         loop {
-            let shard = self.shard(hash);
-            let first = shard.first(tag(hash));
+            let (shard, tag) = (self.shard(hash), tag(hash));
+            let first = shard.first(tag);
             let mut at = first;
             let slot = loop {
                 // Relaxed: there is nothing behind the entry.
@@ -359,7 +393,7 @@ impl<E: Entry> Table<E> {
                 if slot & !FROZEN == EMPTY {
                     break slot;
                 }
-                at = shard.next(at, first);
+                at = shard.next(at, first, tag);
                 if at == first {
                     break FULL;
                 }

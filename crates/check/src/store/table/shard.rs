@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 const FIRST_SLOTS: u64 = 16;
 /// Slots in a page: memory is given back by the page.
 const PAGE_SLOTS: u64 = 512;
-/// Slots in a cache line.
+/// Slots in a cache line. A shard has two lines at least.
 pub(super) const LINE_SLOTS: usize = 8;
 /// Parts of a shard, at most: a bit for each.
 const MOST_PARTS: usize = u64::BITS as usize;
@@ -76,7 +76,7 @@ impl Generation {
             let len = size(i as u64);
             let slots = at;
             at = at.wrapping_add(len as usize);
-            let most = u32::try_from(len * growth.full / 16).unwrap_or(u32::MAX);
+            let most = u32::try_from(len * growth.full / 64).unwrap_or(u32::MAX);
             let (begun, moved) = (AtomicU32::new(0), AtomicU64::new(0));
             Shard { slots, len, most, generation: number, number: i as u8, begun, moved }
         });
@@ -195,18 +195,47 @@ impl Shard {
         ((tag * self.len) >> TAG_BITS) as usize
     }
 
-    /// The slot behind another in a search that began at `first`: around the
-    /// line, then in the next line. Behind the last one comes `first` again.
+    /// The slot behind another in the search for a tag that began at `first`:
+    /// around the line, then in the second line, then in those behind it. Behind
+    /// the last one comes `first` again.
     #[inline(always)]
-    pub fn next(&self, at: usize, first: usize) -> usize {
+    pub fn next(&self, at: usize, first: usize, tag: u64) -> usize {
         let next = next_in_line(at, 1);
-        if next % LINE_SLOTS != first % LINE_SLOTS {
-            next
-        } else if next + LINE_SLOTS < self.len as usize {
-            next + LINE_SLOTS
-        } else {
-            next % LINE_SLOTS
+        if next % LINE_SLOTS != first % LINE_SLOTS { next } else { self.next_line(at, first, tag) }
+    }
+
+    fn next_line(&self, at: usize, first: usize, tag: u64) -> usize {
+        let (line, home) = (at / LINE_SLOTS, first / LINE_SLOTS);
+        let second = self.second_line(tag, home);
+        let mut next = second;
+        if line != home {
+            next = self.line_behind(line);
+            if next == home {
+                next = self.line_behind(home);
+            }
+            if next == second {
+                return first;
+            }
         }
+        next * LINE_SLOTS + first % LINE_SLOTS
+    }
+
+    /// Where the search for a tag goes on that has not ended in its first line:
+    /// anywhere else, so that full lines do not fill their neighbours.
+    fn second_line(&self, tag: u64, home: usize) -> usize {
+        let mixed = (tag + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
+        let line = ((mixed * (self.len / LINE_SLOTS as u64)) >> 32) as usize;
+        if line == home { self.line_behind(home) } else { line }
+    }
+
+    fn line_behind(&self, line: usize) -> usize {
+        if (line + 1) * LINE_SLOTS < self.len as usize { line + 1 } else { 0 }
+    }
+
+    /// The slot where the search for a tag goes on beyond its first line.
+    pub fn second(&self, tag: u64) -> usize {
+        let first = self.first(tag);
+        self.next_line(first, first, tag)
     }
 
     /// Slots of a part, in which it is moved on: all have as many but the last.
@@ -266,7 +295,7 @@ impl Shard {
             if found == entry {
                 return;
             }
-            at = self.next(at, first);
+            at = self.next(at, first, tag);
         }
     }
 }
