@@ -70,11 +70,20 @@ fn tiered<'s, C: Send + Sync, T>(
 ) -> T {
     std::thread::scope(|scope| {
         scope.spawn(|| compiling.run(compile));
+        // Also if the search ends by a panic.
+        let _ended = Ended(compiling);
         let make = move || -> Box<dyn Model + 's> {
             Box::new(Tiered::new(compiling, interpreter(), Box::new(start)))
         };
-        let done = run(&make);
-        compiling.cancel();
-        done
+        run(&make)
     })
+}
+
+/// A search that ends needs no more code.
+struct Ended<'c, C>(&'c Compiling<C>);
+
+impl<C> Drop for Ended<'_, C> {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
 }

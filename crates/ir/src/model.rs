@@ -101,7 +101,8 @@ pub trait Model {
 
     /// The same for many states, one after the other. The sink is told which one
     /// it is before it is told anything about it, but rows need not come state
-    /// by state.
+    /// by state. A model that stands for another one must pass this on: the other
+    /// may tell the sink that it turns to the only state of `expand_found`.
     fn expand_all(&mut self, bundle: &[Found], sink: &mut dyn Sink) -> Flow {
         for (number, found) in bundle.iter().enumerate() {
             sink.turn_to(number);

@@ -15,6 +15,7 @@ use cranelift_module::ModuleError;
 use ir::system::{LocIdx, ProcIdx};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 
 /// Functions begin at multiples of this; constants in them need no more.
 pub const ALIGNMENT: usize = 32;
@@ -80,7 +81,9 @@ impl Functions {
         let jobs = Mutex::new(jobs.into_iter());
         let work = || make_all(&jobs, facts, isa, cancelled);
         let batches: Vec<Result<Batch, Error>> = std::thread::scope(|scope| {
-            let others: Vec<_> = (1..n_threads).map(|_| scope.spawn(work)).collect();
+            // With fewer threads it takes longer, no more.
+            let spawn = |_| Builder::new().spawn_scoped(scope, work).ok();
+            let others: Vec<_> = (1..n_threads).filter_map(spawn).collect();
             let own = work();
             let joined = others.into_iter().map(|thread| match thread.join() {
                 Ok(batch) => batch,

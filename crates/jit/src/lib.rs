@@ -5,9 +5,9 @@
 //! oracle: both hand out the same events in the same order.
 //!
 //! While a search runs, code is made for where it has come by ([`compile_for`]).
-//! Native code knows the mainstream only and never reports a fault. Where
-//! something else comes up (a fault, `run`, a very long sequence) it gives up
-//! the expansion, and the interpreter does it over from the start; what the
+//! Native code knows the mainstream only, and of faults only assertions and
+//! deadlocks. Where something else comes up (another fault, `run`, a very long
+//! sequence) it gives up the expansion, and the interpreter does it over from the start; what the
 //! sink has seen already is kept from it. So a construct that is not compiled
 //! costs time, never correctness.
 

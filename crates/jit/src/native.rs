@@ -33,7 +33,7 @@ pub struct Native<'s> {
 }
 
 // SAFETY: the context belongs to this value alone. Its pointers lead to the
-// code's tables, which are never changed, and to a sink only inside `expand`.
+// code's tables, which are never changed, and to a sink only inside `expand_some`.
 unsafe impl Send for Native<'_> {}
 
 impl<'s> Native<'s> {
@@ -160,7 +160,7 @@ impl<'s> Native<'s> {
     fn check_end(&mut self, state: &[u8]) -> Status {
         let (system, layout) = (self.system, self.layout);
         let context = self.context();
-        if !context.wants(FaultKind::Deadlock) {
+        if !context.wants_deadlocks {
             return STILL;
         }
         let procs = context.procs[..context.n_procs as usize].iter().map(|p| p.at as usize);
@@ -179,6 +179,7 @@ impl<'s> Native<'s> {
         sink: &mut dyn Sink,
     ) -> Result<Flow, (usize, u64)> {
         sink.turn_to(from);
+        self.context().wants_deadlocks = sink.wants(FaultKind::Deadlock);
         let rows: Option<*mut Rows> = sink.rows().map(|rows| &raw mut *rows);
         // SAFETY: only the lifetime changes; the pointer is used until `leave`.
         let pointer =

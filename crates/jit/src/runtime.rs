@@ -20,7 +20,6 @@ use crate::code::Code;
 use crate::diamonds::Diamonds;
 use crate::emit::Role;
 use crate::facts::Claimed;
-use ir::fault::FaultKind;
 use ir::interpret::failed_assertion;
 use ir::model::{Flow, Found, Sink, Step};
 use ir::rows::{self, Rows};
@@ -149,6 +148,8 @@ pub struct Context {
     /// last told something about.
     pub number: usize,
     turned_to: usize,
+    /// The sink wants to know of deadlocks.
+    pub wants_deadlocks: bool,
     /// Successors that the sink has got of the bundle, and faults.
     pub successors: u64,
     faults: u64,
@@ -208,6 +209,7 @@ impl Context {
             sink: None,
             number: 0,
             turned_to: 0,
+            wants_deadlocks: true,
             successors: 0,
             faults: 0,
             failure: None,

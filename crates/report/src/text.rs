@@ -111,7 +111,11 @@ impl CheckReport {
                 parts.push("no run-time error");
                 format!("{} in any reachable state", parts.join(", "))
             }
-            ("violation", _) => return String::new(),
+            ("violation", None) => return String::new(),
+            // There may be more, which matters to who has asked for more.
+            ("violation", _) if self.options.get("max_violations").is_none_or(|n| n == 1) => {
+                return String::new();
+            }
             ("no-violation-found", _) => {
                 "no violation in the states that were seen; others may have been missed, \
                  as the store is lossy"
@@ -158,7 +162,8 @@ impl CheckReport {
             ("incomplete", Some("memory")) => {
                 let option = |name| self.options.get(name);
                 let mut ways = vec!["give it more with --memory"];
-                if option("compress").is_some_and(|v| v == "off") {
+                // What was kept in full is not always folded in time.
+                if option("compress").is_some_and(|v| v != "on") {
                     ways.push("fold states together with --compress on");
                 }
                 let exact = option("store").is_some_and(|v| v == "exact");

@@ -25,8 +25,7 @@ use std::collections::HashMap;
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// A fuller table that grows in smaller steps: a byte less for each state than at
-/// 14 of 16 slots, at the same speed as long as the second line is asked for.
+/// A fuller table that grows in smaller steps.
 const GROWTH: Growth = Growth { eighths: 11, full: 62, pieces: 256 };
 /// States of a batch.
 const MOST_OFFERED: usize = 128;

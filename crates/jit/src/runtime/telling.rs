@@ -93,12 +93,6 @@ impl Context {
         }
     }
 
-    /// Whether the sink wants to be told of such faults.
-    pub fn wants(&self, kind: FaultKind) -> bool {
-        // SAFETY: as in `tell`.
-        self.sink.is_some_and(|sink| unsafe { &*sink }.wants(kind))
-    }
-
     /// Passes on a successor that was made at `state`.
     ///
     /// # Safety
