@@ -7,6 +7,10 @@
 //!
 //! Invariant: while native code runs, nobody holds a reference to the context;
 //! each callback makes one of the pointer for as long as it runs.
+//!
+//! # Safety
+//! Only native code may call the `extern` functions: with the context that it
+//! was given, and with memory of its state.
 
 use super::Code;
 use super::packer::Packer;

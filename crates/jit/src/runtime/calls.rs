@@ -1,5 +1,9 @@
 //! What native code calls, and what calls it: the functions that go from
 //! process to process, and into and out of atomic sequences and rendezvous.
+//!
+//! # Safety
+//! Only native code may call the `extern` functions: with the context that it
+//! was given, and with states of its frames.
 
 use super::*;
 use std::ops::Range;

@@ -6,10 +6,11 @@
 //! the other: first those of the same cache line, all around, then those of a
 //! second one, anywhere, then those behind it. Shards grow one at a time, each
 //! when it is full: its entries are moved to the same shard of the next
-//! *generation*, and its old memory is given back. Threads that meet a shard on the move help, so none waits for
-//! another, and the search goes on everywhere else. The shards of a generation
-//! differ in size, so that they do not all grow at the same time: the table
-//! takes more memory by and by, never twice of what it needs.
+//! *generation*, and its old memory is given back. Threads that meet a shard on
+//! the move help, each with another part of it, so none waits for another, and
+//! the search goes on everywhere else. The shards of a generation differ in
+//! size, so that they do not all grow at the same time: the table takes more
+//! memory by and by, never twice of what it needs.
 //!
 //! Moving (after Click's table, simpler as entries never change or go): each
 //! free slot of the old shard is frozen, so nothing can be added to it any
