@@ -138,15 +138,16 @@ pub fn compile_for(
 ) -> Result<(), Error> {
     let mut maker = Maker::new(system, layout)?;
     let n_locations: usize = system.procs.iter().map(|proc| proc.locations.len()).sum();
-    let mut is_open = n_locations > FEW_LOCATIONS;
-    while is_open {
+    let mut by_rounds = n_locations > FEW_LOCATIONS;
+    while by_rounds && maker.has_more() {
         let reached = compiling.ask().ok_or(Error::Cancelled)?;
         if maker.add(Some(&reached), compiling.cancelled())? {
-            is_open = compiling.publish(maker.code());
+            by_rounds = compiling.publish(maker.code());
         }
     }
-    maker.add(None, compiling.cancelled())?;
-    compiling.publish(maker.code());
+    if maker.add(None, compiling.cancelled())? {
+        compiling.publish(maker.code());
+    }
     Ok(())
 }
 
@@ -168,10 +169,15 @@ impl<'s> Maker<'s> {
         Ok(Maker { facts, isa: host_isa()?, functions, memory: Vec::new() })
     }
 
+    /// Whether there is something that there is no code of yet.
+    fn has_more(&self) -> bool {
+        self.facts.worth_compiling() && self.functions.has_more()
+    }
+
     /// Makes what there is no code of yet: all, or where actions lead that were
     /// reached. False if there is nothing.
     fn add(&mut self, reached: Option<&[bool]>, cancelled: &AtomicBool) -> Result<bool, Error> {
-        if !self.facts.worth_compiling() {
+        if !self.has_more() {
             return Ok(false);
         }
         let batch = self.functions.make(&self.facts, &*self.isa, reached, cancelled)?;

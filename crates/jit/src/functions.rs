@@ -64,6 +64,10 @@ impl Functions {
         Functions { tables, look_up_channels: false, open }
     }
 
+    pub fn has_more(&self) -> bool {
+        !self.open.is_empty()
+    }
+
     /// Makes what is open: all, or where actions lead that were reached.
     pub fn make(
         &mut self,

@@ -65,109 +65,74 @@ impl Sink for Events {
 /// Takes successors in rows, few at a time, and forgets the steps.
 struct InRows {
     rows: Rows,
-    successors: Vec<(Vec<u8>, Cause)>,
+    /// The state of the bundle that it is told of, 0 if that is alone.
+    number: usize,
+    successors: Vec<Taken>,
     /// How many of them were told of, not written.
     told: u64,
-    faults: Vec<Fault>,
+    faults: Vec<(usize, Fault)>,
+}
+
+/// A successor of a state of the bundle.
+struct Taken {
+    of: usize,
+    state: Vec<u8>,
+    cause: Cause,
 }
 
 const MARK: u32 = 77;
 const ORIGIN: u64 = 1 << 40;
+/// Bytes of rows after which it is to be the sink's turn.
+const DUE: usize = 100;
+
+fn head(number: usize) -> Head {
+    Head::new(MARK, ORIGIN + number as u64)
+}
 
 impl InRows {
     /// Rows that are full with so many bytes.
     fn new(bytes: usize) -> InRows {
         let mut rows = Rows::new(bytes);
-        rows.set_head(Head::new(MARK, ORIGIN));
-        InRows { rows, successors: Vec::new(), told: 0, faults: Vec::new() }
+        rows.set_head(head(0));
+        InRows { rows, number: 0, successors: Vec::new(), told: 0, faults: Vec::new() }
     }
 
     fn take(&mut self) {
         let mut at = 0;
         while at < self.rows.used() {
             let (row, next) = self.rows.row(at);
-            assert_eq!((row.mark, row.origin), (MARK, ORIGIN));
-            self.successors.push((row.state.to_vec(), row.cause));
+            assert_eq!(row.mark, MARK);
+            let (of, state) = ((row.origin - ORIGIN) as usize, row.state.to_vec());
+            self.successors.push(Taken { of, state, cause: row.cause });
             at = next;
         }
         self.rows.clear();
+        self.rows.set_due(DUE);
+    }
+
+    /// Whether these events and no others are what was found of a state.
+    fn found(&self, number: usize, expected: &[Event]) -> bool {
+        let mut successors = self.successors.iter().filter(|found| found.of == number);
+        let mut faults = self.faults.iter().filter(|(of, _)| *of == number);
+        let same = expected.iter().all(|event| match event {
+            Event::Successor(state, _) => successors.next().is_some_and(|s| s.state == *state),
+            Event::Fault(fault, _) => faults.next().is_some_and(|(_, f)| f == fault),
+        });
+        same && successors.next().is_none() && faults.next().is_none()
     }
 }
 
 impl Sink for InRows {
     fn successor(&mut self, state: &[u8], _: &[Step]) -> Flow {
         self.take();
-        self.successors.push((state.to_vec(), 0));
+        self.successors.push(Taken { of: self.number, state: state.to_vec(), cause: 0 });
         self.told += 1;
         Flow::Continue
     }
 
     fn fault(&mut self, fault: Fault, _: &[Step]) -> Flow {
         self.take();
-        self.faults.push(fault);
-        Flow::Continue
-    }
-
-    fn rows(&mut self) -> Option<&mut Rows> {
-        Some(&mut self.rows)
-    }
-
-    fn make_room(&mut self) -> Flow {
-        self.take();
-        Flow::Continue
-    }
-}
-
-/// Whether an expansion into rows of so many bytes finds what is expected.
-fn same_in_rows(model: &mut dyn Model, state: &[u8], expected: &[Event], bytes: usize) -> bool {
-    let mut sink = InRows::new(bytes);
-    model.expand(state, &mut sink);
-    sink.take();
-    let (mut successors, mut faults) = (sink.successors.iter(), sink.faults.iter());
-    let same = expected.iter().all(|event| match event {
-        Event::Successor(state, _) => successors.next().map(|(state, _)| state) == Some(state),
-        Event::Fault(fault, _) => faults.next() == Some(fault),
-    });
-    let n_events = sink.successors.len() + sink.faults.len();
-    same && n_events == expected.len()
-}
-
-/// Takes what is found of the states of a bundle.
-struct InBundle {
-    rows: Rows,
-    /// The state that it is told of.
-    number: usize,
-    successors: Vec<Vec<Vec<u8>>>,
-    faults: Vec<Vec<Fault>>,
-}
-
-impl InBundle {
-    fn new(n_states: usize, bytes: usize) -> InBundle {
-        let (successors, faults) = (vec![Vec::new(); n_states], vec![Vec::new(); n_states]);
-        InBundle { rows: Rows::new(bytes), number: usize::MAX, successors, faults }
-    }
-
-    fn take(&mut self) {
-        let mut at = 0;
-        while at < self.rows.used() {
-            let (row, next) = self.rows.row(at);
-            self.successors[row.origin as usize].push(row.state.to_vec());
-            at = next;
-        }
-        self.rows.clear();
-        self.rows.set_due(self.rows.used() + 100);
-    }
-}
-
-impl Sink for InBundle {
-    fn successor(&mut self, state: &[u8], _: &[Step]) -> Flow {
-        self.take();
-        self.successors[self.number].push(state.to_vec());
-        Flow::Continue
-    }
-
-    fn fault(&mut self, fault: Fault, _: &[Step]) -> Flow {
-        self.faults[self.number].push(fault);
+        self.faults.push((self.number, fault));
         Flow::Continue
     }
 
@@ -182,7 +147,7 @@ impl Sink for InBundle {
 
     fn turn_to(&mut self, number: usize) {
         self.number = number;
-        self.rows.set_head(Head::new(MARK, number as u64));
+        self.rows.set_head(head(number));
     }
 
     fn advance(&mut self) -> Flow {
@@ -191,27 +156,26 @@ impl Sink for InBundle {
     }
 }
 
+/// Whether an expansion into rows of so many bytes finds what is expected.
+fn same_in_rows(model: &mut dyn Model, state: &[u8], expected: &[Event], bytes: usize) -> bool {
+    let mut sink = InRows::new(bytes);
+    model.expand(state, &mut sink);
+    sink.take();
+    sink.found(0, expected)
+}
+
 /// States with what is to be found of each.
 type Bundle = Vec<(Vec<u8>, Vec<Event>)>;
 
 /// Whether an expansion of all at once finds what is expected.
 fn same_in_bundle(model: &mut dyn Model, bundle: &Bundle, bytes: usize) -> bool {
-    let head = |number: usize| Head::new(MARK, number as u64);
     let states = bundle.iter().enumerate();
-    let states = states.map(|(number, (state, _))| Found { state, cause: 0, head: head(number) });
-    let mut sink = InBundle::new(bundle.len(), bytes);
+    let states = states.map(|(n, (state, _))| Found { state, cause: 0, head: head(n) });
+    let mut sink = InRows::new(bytes);
     model.expand_all(&states.collect::<Vec<_>>(), &mut sink);
     sink.take();
-    bundle.iter().enumerate().all(|(number, (_, expected))| {
-        let (mut successors, mut faults) = (Vec::new(), Vec::new());
-        for event in expected {
-            match event {
-                Event::Successor(state, _) => successors.push(state.clone()),
-                Event::Fault(fault, _) => faults.push(fault.clone()),
-            }
-        }
-        (successors, faults) == (sink.successors[number].clone(), sink.faults[number].clone())
-    })
+    let mut expected = bundle.iter().enumerate();
+    expected.all(|(number, (_, events))| sink.found(number, events))
 }
 
 /// What an expansion hands out; none if it takes too long.

@@ -1,7 +1,7 @@
 //! Searches in which the model may leave out successors: they must find the
 //! same states and count the same transitions, in whatever order.
 
-use super::{Event, InRows, expand, initial};
+use super::{Event, InRows, Taken, expand, initial};
 use ir::fault::FaultKind;
 use ir::model::Model;
 use ir::rows::Cause;
@@ -121,7 +121,7 @@ pub fn search(model: &mut dyn Model, order: Order) -> Found {
         sink.take();
         found.transitions += sink.rows.take_count() + sink.told;
         found.made += sink.successors.len() as u64;
-        for (state, cause) in sink.successors {
+        for Taken { state, cause, .. } in sink.successors {
             if found.add(&state, depth + 1) {
                 waiting.push_back((state, cause, depth + 1));
             }
