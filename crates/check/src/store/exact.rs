@@ -202,6 +202,12 @@ pub struct ExactWriter<'s> {
     last_len: usize,
 }
 
+impl Drop for ExactWriter<'_> {
+    fn drop(&mut self) {
+        self.store.records.leave(std::mem::replace(&mut self.chunk, Chunk::NONE));
+    }
+}
+
 impl ExactWriter<'_> {
     /// Hashes rows up to a place, and asks for their slots.
     #[inline(always)]

@@ -11,8 +11,8 @@ use crate::bytes::copy;
 use crate::files::Trouble;
 use crate::memory::{Budget, Mapping, prefetch};
 use std::io::{self, Read, Write};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A place counts units of so many bytes.
 const UNIT: usize = 4;
@@ -51,10 +51,13 @@ pub struct Records {
     given: AtomicU64,
     /// Bytes provided before they were given out.
     provided: AtomicU64,
+    /// Chunks that threads have left before they were full.
+    left: Mutex<Vec<Chunk>>,
     budget: Arc<Budget>,
 }
 
 /// A thread's own piece of the records.
+#[derive(Debug)]
 pub struct Chunk {
     at: u64,
     end: u64,
@@ -86,6 +89,7 @@ impl Records {
             chunk,
             given: AtomicU64::new(0),
             provided: AtomicU64::new(0),
+            left: Mutex::default(),
             budget: budget.clone(),
         })
     }
@@ -158,8 +162,17 @@ impl Records {
         self.budget.give(self.chunk);
     }
 
+    /// A thread writes no more: others may fill its chunk.
+    pub fn leave(&self, chunk: Chunk) {
+        self.left.lock().unwrap_or_else(PoisonError::into_inner).push(chunk);
+    }
+
     #[cold]
     fn take(&self, size: u64) -> Option<Chunk> {
+        let left = self.left.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(chunk) = left.filter(|chunk| chunk.end - chunk.at >= size) {
+            return Some(chunk);
+        }
         let size = size.next_multiple_of(self.chunk);
         if !self.budget.take(size) {
             return None;
