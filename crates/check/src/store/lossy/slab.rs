@@ -25,31 +25,34 @@ pub struct Slab {
     budget: Arc<Budget>,
 }
 
+/// Units of records that are easily found.
+const FEW: usize = 64;
+
 /// What a thread has at hand: a piece of fresh memory, and places that were
-/// used before, by their units.
-#[derive(Default)]
+/// used before, by their units. Each has the next one where a record has its
+/// parent.
 pub struct Desk {
     at: u64,
     end: u64,
-    /// Those of few units, as nearly all are, by their number.
-    free: Vec<Vec<u64>>,
-    others: HashMap<u64, Vec<u64>>,
+    /// The first of few units, as nearly all are, by their number.
+    free: [u64; FEW],
+    others: HashMap<usize, u64>,
 }
 
-/// Units of records that are easily found.
-const FEW: u64 = 64;
+impl Default for Desk {
+    fn default() -> Desk {
+        Desk { at: 0, end: 0, free: [0; FEW], others: HashMap::new() }
+    }
+}
 
 impl Desk {
-    /// Places of so many units.
+    /// The first place of so many units; 0 for none.
     #[inline(always)]
-    fn free(&mut self, units: u64) -> &mut Vec<u64> {
-        if units >= FEW {
-            return self.others.entry(units).or_default();
+    fn free(&mut self, units: usize) -> &mut u64 {
+        match self.free.get_mut(units) {
+            Some(free) => free,
+            None => self.others.entry(units).or_default(),
         }
-        if self.free.is_empty() {
-            self.free.resize_with(FEW as usize, Vec::new);
-        }
-        &mut self.free[units as usize]
     }
 }
 
@@ -76,11 +79,16 @@ impl Slab {
 
     /// Keeps a state that was found from `parent` (0 for none); its token.
     /// `None` if memory is full.
+    #[inline(always)]
     pub fn add(&self, state: &[u8], parent: u64, desk: &mut Desk) -> Option<u64> {
-        let units = (HEAD + state.len()).div_ceil(UNIT) as u64;
-        let token = match desk.free(units).pop() {
-            Some(token) => token,
-            None => self.fresh(units, desk)?,
+        let units = (HEAD + state.len()).div_ceil(UNIT);
+        let free = desk.free(units);
+        let token = match *free {
+            0 => self.fresh(units as u64, desk)?,
+            token => {
+                *free = self.next(token);
+                token
+            }
         };
         let len = u32::try_from(state.len()).ok()?;
         let at = self.at(token).cast_mut();
@@ -98,6 +106,7 @@ impl Slab {
         Some(token)
     }
 
+    #[cold]
     fn fresh(&self, units: u64, desk: &mut Desk) -> Option<u64> {
         let size = units * UNIT as u64;
         if desk.end - desk.at < size {
@@ -143,9 +152,15 @@ impl Slab {
     }
 
     pub fn parent(&self, token: u64) -> Option<u64> {
-        // SAFETY: as in `state`.
-        let parent = unsafe { self.at(token).cast::<u64>().read() };
+        let parent = self.next(token);
         (parent != 0).then_some(parent)
+    }
+
+    /// The first word of a record: its parent, or the next that is free.
+    #[inline(always)]
+    fn next(&self, token: u64) -> u64 {
+        // SAFETY: as in `state`; what is free is known to this thread alone.
+        unsafe { self.at(token).cast::<u64>().read() }
     }
 
     pub fn prefetch(&self, token: u64) {
@@ -160,12 +175,16 @@ impl Slab {
     }
 
     /// Somebody is done with a state; the last one forgets it.
+    #[inline(always)]
     pub fn release(&self, mut token: u64, desk: &mut Desk) {
         // AcqRel: all uses by others come before its memory is used again.
         while token != 0 && self.references(token).fetch_sub(1, Ordering::AcqRel) == 1 {
-            let units = (HEAD + self.state(token).len()).div_ceil(UNIT) as u64;
-            let parent = self.parent(token).unwrap_or(0);
-            desk.free(units).push(token);
+            let units = (HEAD + self.state(token).len()).div_ceil(UNIT);
+            let parent = self.next(token);
+            let free = desk.free(units);
+            // SAFETY: nobody else knows of the record any more.
+            unsafe { self.at(token).cast_mut().cast::<u64>().write(*free) };
+            *free = token;
             token = parent;
         }
     }
