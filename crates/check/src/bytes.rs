@@ -13,13 +13,14 @@ pub fn equal(a: &[u8], b: &[u8]) -> bool {
     if len < STEP {
         return equal_short(a, b);
     }
+    // In words: of pieces the halves would be taken apart again and again.
     let differ = |at: usize| {
         debug_assert!(at + STEP <= len);
         // SAFETY: below, `at` is at most `len - STEP`, and both are `len` long.
-        unsafe {
-            let a = a.as_ptr().add(at).cast::<u128>().read_unaligned();
-            a ^ b.as_ptr().add(at).cast::<u128>().read_unaligned()
-        }
+        let words =
+            |bytes: &[u8]| unsafe { bytes.as_ptr().add(at).cast::<[u64; 2]>().read_unaligned() };
+        let ([a, a_next], [b, b_next]) = (words(a), words(b));
+        (a ^ b) | (a_next ^ b_next)
     };
     // What is likely to be equal is compared to the end.
     let mut differences = differ(len - STEP);
@@ -55,6 +56,11 @@ pub fn copy(from: &[u8], to: &mut [u8]) {
         }
         return;
     }
+    if len > 4 * STEP {
+        // A loop would be made such a call as well.
+        let middle = 2 * STEP..len - 2 * STEP;
+        to[middle.clone()].copy_from_slice(&from[middle]);
+    }
     let mut step = |at: usize| {
         debug_assert!(at + STEP <= len);
         // SAFETY: below, `at` is at most `len - STEP`, and both are `len` long.
@@ -63,10 +69,10 @@ pub fn copy(from: &[u8], to: &mut [u8]) {
             to.as_mut_ptr().add(at).cast::<u128>().write_unaligned(piece);
         }
     };
-    let mut at = 0;
-    while at + STEP < len {
-        step(at);
-        at += STEP;
+    step(0);
+    if len > 2 * STEP {
+        step(STEP);
+        step(len - 2 * STEP);
     }
     step(len - STEP);
 }
@@ -115,37 +121,84 @@ pub fn hash(bytes: &[u8]) -> u64 {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Fingerprint(pub u64, pub u64);
 
-/// A fingerprint of all bytes: two hashes that know nothing of each other. Each
-/// seed gives another one.
+/// A fingerprint of all bytes, the same in all searches; `Keys` make of it one
+/// of a search. Both halves of each product go on, and what was multiplied with
+/// them, so that nothing is lost where a factor is zero.
 #[inline(always)]
-pub fn fingerprint(bytes: &[u8], seed: u64) -> Fingerprint {
+pub fn fingerprint(bytes: &[u8]) -> Fingerprint {
     let len = bytes.len();
-    let mut a = multiply(seed ^ KEYS[1], KEYS[2]) ^ len as u64;
-    let mut b = multiply(seed ^ KEYS[2], KEYS[0]) ^ len as u64;
-    let mut take = |x: u64, y: u64| {
-        a = multiply(x ^ KEYS[1], y ^ a);
-        b = multiply(x ^ b, y ^ KEYS[0]);
+    let (mut a, mut b) = (KEYS[1] ^ len as u64, KEYS[2]);
+    let mut take = |[x, y]: [u64; 2]| {
+        let product = (x ^ a) as u128 * (y ^ b) as u128;
+        (a, b) = (product as u64 ^ y, (product >> 64) as u64 ^ x);
     };
     if len < STEP {
         let mut last = [0; STEP];
         last[..len].copy_from_slice(bytes);
         let last = u128::from_le_bytes(last);
-        take(last as u64, (last >> 64) as u64);
+        take([last as u64, (last >> 64) as u64]);
     } else {
-        let piece = |at: usize| {
+        let words = |at: usize| {
             debug_assert!(at + STEP <= len);
             // SAFETY: below, `at` is at most `len - STEP`.
-            unsafe { bytes.as_ptr().add(at).cast::<u128>().read_unaligned().to_le() }
+            let words = unsafe { bytes.as_ptr().add(at).cast::<[u64; 2]>().read_unaligned() };
+            words.map(u64::to_le)
         };
         let mut at = 0;
         while at + STEP < len {
-            take(piece(at) as u64, (piece(at) >> 64) as u64);
+            take(words(at));
             at += STEP;
         }
-        let last = piece(len - STEP);
-        take(last as u64, (last >> 64) as u64);
+        take(words(len - STEP));
     }
-    Fingerprint(multiply(a ^ KEYS[2], KEYS[0]), multiply(b ^ KEYS[1], KEYS[2]))
+    Fingerprint(a, b)
+}
+
+impl Fingerprint {
+    /// A number that stands for the state in all searches.
+    #[inline(always)]
+    pub fn fixed(self) -> u64 {
+        multiply(self.0 ^ KEYS[0], self.1 ^ KEYS[2])
+    }
+}
+
+/// Make the fingerprints of a search, of which each seed gives others: two hashes
+/// that know nothing of each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Keys {
+    first: u64,
+    second: u64,
+    /// The second hash is one of the first.
+    is_narrow: bool,
+}
+
+impl Keys {
+    pub fn new(seed: u64) -> Keys {
+        let key = |own: u64, other: u64| multiply(seed ^ own, other) ^ own;
+        let (first, second) = (key(KEYS[1], KEYS[2]), key(KEYS[2], KEYS[0]));
+        Keys { first, second, is_narrow: false }
+    }
+
+    /// The same, but the first hash tells the second, so that it is enough to
+    /// keep the first.
+    pub fn narrow(seed: u64) -> Keys {
+        Keys { is_narrow: true, ..Keys::new(seed) }
+    }
+
+    #[inline(always)]
+    pub fn turn(self, Fingerprint(a, b): Fingerprint) -> Fingerprint {
+        let first = multiply(a ^ self.first, b ^ KEYS[0]);
+        if self.is_narrow {
+            return self.widen(first);
+        }
+        Fingerprint(first, multiply(a ^ KEYS[1], b ^ self.second))
+    }
+
+    /// All of a fingerprint of which this is the first hash, if keys are narrow.
+    #[inline(always)]
+    pub fn widen(self, first: u64) -> Fingerprint {
+        Fingerprint(first, multiply(first ^ KEYS[1], self.second))
+    }
 }
 
 #[inline(always)]

@@ -51,8 +51,9 @@ pub enum Lossy {
         bits: u64,
         hashes: u32,
         layout: Layout,
-        /// Bits that are set.
-        set: u64,
+        /// Bits that are set; none if the states were few enough to keep a
+        /// fingerprint of 64 bits of each instead.
+        set: Option<u64>,
     },
     Compact {
         slots: u64,

@@ -1,7 +1,7 @@
 //! Anything that implements `Model` can be checked: here, a road with two
 //! kinds of steps, by one and by ten, and a hole at its end.
 
-use check::{Compress, Found, Options, Order, Outcome, Stop, Verdict};
+use check::{Compress, Found, Layout, Lossy, Options, Order, Outcome, Stop, Storage, Verdict};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use ir::source::Span;
@@ -109,6 +109,35 @@ fn limits_stop_the_search_with_a_result() {
     let set = AtomicBool::new(true);
     let outcome = check(100_000, 0, &options(Order::Dfs, &set));
     assert_eq!((outcome.verdict, outcome.stop), (Verdict::Incomplete, Some(Stop::Interrupt)));
+}
+
+#[test]
+fn a_bitstate_search_sets_bits_when_there_are_many_states() {
+    let interrupt = AtomicBool::new(false);
+    let storage = Storage::Bitstate { bits: 1 << 27, hashes: 3, layout: Layout::Blocked };
+    let set = |outcome: &Outcome| match outcome.lossy {
+        Some(Lossy::Bitstate { set, .. }) => set,
+        _ => panic!("another store"),
+    };
+    for (order, threads) in [(Order::Dfs, 1), (Order::Dfs, 2), (Order::Bfs, 1), (Order::Bfs, 2)] {
+        let options = Options { storage, threads, ..options(order, &interrupt) };
+        let goes_on = Options { ignore: vec![FaultKind::Assertion], ..options };
+        let few = check(1000, 0, &goes_on);
+        assert_eq!((few.verdict, few.states), (Verdict::NoViolationFound, 1000));
+        assert_eq!(set(&few), None, "fingerprints will do");
+        let many = check(300_000, 0, &goes_on);
+        assert_eq!(many.verdict, Verdict::NoViolationFound);
+        assert!((299_900..300_100).contains(&many.states), "{}", many.states);
+        assert!(
+            set(&many).is_some_and(|set| (890_000..900_300).contains(&set)),
+            "{:?}",
+            set(&many)
+        );
+    }
+    // The way leads through states from before and after.
+    let options = Options { storage, ..options(Order::Dfs, &interrupt) };
+    let found = check(300_000, 0, &options).violations.remove(0);
+    assert_eq!(found.steps.iter().map(length).sum::<u32>(), 300_000);
 }
 
 #[test]

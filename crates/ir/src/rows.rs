@@ -176,14 +176,25 @@ impl Rows {
     /// The row that begins at a place, and where the next one does.
     #[inline(always)]
     pub fn row(&self, at: usize) -> (Row<'_>, usize) {
-        let head = self.bytes[at..at + HEAD].try_into().map(u128::from_le_bytes);
-        let head = head.expect("a head has sixteen bytes");
-        let len = head as u32 as usize;
-        let state = &self.bytes[at + HEAD..at + HEAD + len];
-        let (mark, last) = ((head >> 32) as u32, (head >> 64) as u64);
-        let (origin, cause) = (last & ORIGIN_MASK, (last >> ORIGIN_BITS) as Cause);
-        let row = Row { state, mark, origin, cause };
+        let state = at + HEAD;
+        let (len, mark, origin, cause) = self.head_before(state);
+        let row = Row { state: &self.bytes[state..state + len], mark, origin, cause };
         (row, at + stride(len))
+    }
+
+    /// Mark, origin and cause of the row whose state begins at a place.
+    #[inline(always)]
+    pub fn found(&self, state: usize) -> (u32, u64, Cause) {
+        let (_, mark, origin, cause) = self.head_before(state);
+        (mark, origin, cause)
+    }
+
+    #[inline(always)]
+    fn head_before(&self, state: usize) -> (usize, u32, u64, Cause) {
+        let head = self.bytes[..state].last_chunk().copied().map(u128::from_le_bytes);
+        let head = head.expect("a head has sixteen bytes");
+        let (mark, last) = ((head >> 32) as u32, (head >> 64) as u64);
+        (head as u32 as usize, mark, last & ORIGIN_MASK, (last >> ORIGIN_BITS) as Cause)
     }
 
     pub fn clear(&mut self) {

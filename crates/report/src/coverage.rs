@@ -2,7 +2,8 @@
 //!
 //! The headline is the estimate that uses most of what is known: for bitstate
 //! the bits that are set, which tell how many different states were met, new
-//! or not; for hash compaction the comparisons that signatures had to pass.
+//! or not, or fingerprints if there were too few states to set bits; for hash
+//! compaction the comparisons that signatures had to pass.
 //! Neither knows what lies behind a state that was missed. So the interval goes
 //! down to the most careful of all estimates, and further by what is missing
 //! already: a state that was missed hides others.
@@ -72,8 +73,8 @@ impl Missed {
         let line_like = (outcome.transitions as f64) < LINE_LIKE * states as f64;
         let missed = match outcome.lossy? {
             Lossy::Bitstate { bits, hashes, layout, set } => {
-                let run = Run { bits, hashes, reached: states, bits_set: Some(set) };
-                bitstate(run, layout, line_like)
+                let run = Run { bits, hashes, reached: states, bits_set: set };
+                if set.is_some() { bitstate(run, layout, line_like) } else { fingerprints(run) }
             }
             Lossy::Compact { slots, signature, stored, dropped } => {
                 // One of them stands for a free slot.
@@ -127,6 +128,39 @@ fn bitstate(run: Run, layout: Layout, line_like: bool) -> Missed {
         dropped: 0,
         polynomial_tries: None,
         estimates,
+    }
+}
+
+/// The bits of a fingerprint that stands for a state before bits are set.
+const FINGERPRINT: i32 = 64;
+
+/// Of a bitstate search that has not set any bits: its states are told apart by
+/// fingerprints. What it would have missed with bits is told by the estimates.
+fn fingerprints(run: Run) -> Missed {
+    let states = run.reached as f64;
+    // Pairs of states, each as likely as the other to look the same.
+    let omissions = states * (states - 1.0).max(0.0) / 2.0 * 0.5f64.powi(FINGERPRINT);
+    let seen = 1.0 - omissions / (states + omissions).max(1.0);
+    // Twenty states hide behind one that was missed, as elsewhere.
+    let interval = Interval { estimate: seen, low: 1.0 - (1.0 + HIDDEN) * (1.0 - seen), high: 1.0 };
+    let estimates = BTreeMap::from([
+        ("holzmann", run.holzmann().map(Interval::from)),
+        ("stern", run.stern().map(Interval::from)),
+        ("dillinger", run.dillinger().map(Interval::from)),
+        ("fingerprints", Some(interval)),
+    ]);
+    let reason = "the states were few enough to keep a fingerprint of 64 bits of each, and no bit \
+                  of the arena was set";
+    let method = "fingerprints";
+    Missed {
+        coverage: Some(Coverage { interval, method, reason, line_like: false }),
+        estimates,
+        hash_factor: run.hash_factor().unwrap_or(0.0),
+        fill: run.fill().unwrap_or(0.0),
+        expected_omissions: Some(omissions),
+        omission_probability: Some(-(-omissions).exp_m1()),
+        dropped: 0,
+        polynomial_tries: None,
     }
 }
 
@@ -191,6 +225,18 @@ mod tests {
         assert!(missed.omission_probability.is_some_and(|p| p < 0.1));
         let full = Run { bits: 1 << 10, hashes: 1, reached: 1 << 10, bits_set: Some(1 << 10) };
         assert_eq!(bitstate(full, Layout::Scattered, false).coverage, None);
+    }
+
+    #[test]
+    fn fingerprints_have_seen_all_and_the_arena_would_be_as_full_as_with_bits() {
+        let run = Run { bits: 1 << 30, hashes: 3, reached: 1_000_000, bits_set: None };
+        let missed = fingerprints(run);
+        let coverage = missed.coverage.expect("an answer");
+        assert!(coverage.interval.low > 0.999_999 && coverage.method == "fingerprints");
+        assert!(missed.expected_omissions.is_some_and(|n| (1e-8..1e-7).contains(&n)));
+        assert!((0.002_7..0.002_8).contains(&missed.fill), "{}", missed.fill);
+        let none = fingerprints(Run { reached: 0, ..run }).coverage.expect("an answer");
+        assert!((0.0..=1.0).contains(&none.interval.low), "{none:?}");
     }
 
     #[test]

@@ -204,7 +204,7 @@ pub fn perform(
         places.push(violation.place());
         record.add(&violation);
     }
-    let Some(Lossy::Bitstate { set, .. }) = outcome.lossy else { return record };
+    let Some(Lossy::Bitstate { set: Some(set), .. }) = outcome.lossy else { return record };
     let limit = match outcome.stop {
         Some(Stop::Interrupt | Stop::Time) => return record,
         Some(Stop::Depth) => Some(Limit::Depth),

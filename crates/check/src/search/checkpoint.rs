@@ -123,7 +123,7 @@ impl Checkpoint {
             Kept::Exact(_) => Form::Exact,
             Kept::Tree(tree) => Form::Tree(tree.shapes()),
             // Not with a store that is lossy.
-            Kept::Bitstate(_) | Kept::Compact(_) | Kept::Nothing => return Err(damaged()),
+            _ => return Err(damaged()),
         };
         let header = Header {
             identity: self.identity.clone(),
@@ -138,7 +138,7 @@ impl Checkpoint {
         match kept {
             Kept::Exact(store) => store.save(&mut to)?,
             Kept::Tree(store) => store.save(&mut to)?,
-            Kept::Bitstate(_) | Kept::Compact(_) | Kept::Nothing => {}
+            _ => {}
         }
         to.finish()?.sync_all()?;
         std::fs::rename(&temporary, &self.file)?;

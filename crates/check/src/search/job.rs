@@ -10,7 +10,9 @@ use super::{Compress, Hashing, Maker, Options, Order, Storage, bfs, dfs, strict}
 use crate::crc::Crc;
 use crate::files::{Error, Files, Trouble};
 use crate::outcome::{Saved, Stop};
-use crate::store::{Bitstate, Compact, ExactStore, Filter, LossyStore, Store, TreeStore};
+use crate::store::{
+    Bitstate, Compact, ExactStore, Filter, Fingerprints, LossyStore, Store, TreeStore,
+};
 
 /// Waiting states are worth going to disk if they take this part of the memory.
 const WORTH_SPILLING: u64 = 32;
@@ -19,6 +21,8 @@ const WORTH_SPILLING: u64 = 32;
 pub(super) enum Kept<'a> {
     Exact(ExactStore),
     Tree(Box<TreeStore>),
+    /// Before they are many.
+    Fingerprints(LossyStore<'a, Fingerprints>),
     Bitstate(LossyStore<'a, Bitstate>),
     Compact(LossyStore<'a, Compact>),
     /// There was no room for a store, or none to fold it.
@@ -30,6 +34,7 @@ impl Kept<'_> {
         match self {
             Kept::Exact(store) => store.bytes(),
             Kept::Tree(store) => store.bytes(),
+            Kept::Fingerprints(store) => store.bytes(),
             Kept::Bitstate(store) => store.bytes(),
             Kept::Compact(store) => store.bytes(),
             Kept::Nothing => run.budget.used(),
@@ -75,12 +80,17 @@ impl<'a> Job<'a> {
         if self.compress == Compress::On && matches!(self.kept, Kept::Exact(_)) {
             run.pause_at(run.options.fold_after);
         }
+        if let Kept::Fingerprints(store) = &self.kept {
+            run.pause_at(store.filter.most());
+        }
         if let Some(checkpoint) = &self.checkpoint {
             run.checkpoint_in(checkpoint.every());
         }
         loop {
             self.search(make, run);
+            let is_few = matches!(self.kept, Kept::Fingerprints(_));
             match run.event() {
+                Event::Enough | Event::Full if is_few => self.pour(run),
                 Event::Enough => self.fold(run),
                 Event::Checkpoint => self.save(run),
                 Event::Full if self.can_fold() => {
@@ -132,6 +142,7 @@ impl<'a> Job<'a> {
             Kept::Compact(store) if is_strict(run) => {
                 provide_meanwhile(store, || strict::search(make, run, store));
             }
+            Kept::Fingerprints(store) => search(make, run, store, &mut self.frontier),
             Kept::Bitstate(store) => search(make, run, store, &mut self.frontier),
             Kept::Compact(store) => search(make, run, store, &mut self.frontier),
             Kept::Nothing => {}
@@ -170,6 +181,15 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// Sets the bits of all states that were kept as fingerprints.
+    fn pour(&mut self, run: &Run) {
+        run.pause_at(u64::MAX);
+        self.kept = match std::mem::replace(&mut self.kept, Kept::Nothing) {
+            Kept::Fingerprints(store) => Kept::Bitstate(store.pour()),
+            other => other,
+        };
+    }
+
     fn can_spill(&self, run: &Run) -> bool {
         let memory: u64 = self.frontier.iter().map(Stack::memory).sum();
         run.space.spill.is_some() && memory >= run.budget.limit() / WORTH_SPILLING
@@ -192,6 +212,12 @@ fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> (Kept<'a>, Vec<Stack
     let begun = match run.options.storage {
         Storage::Exact => ExactStore::new(hidden, budget)
             .map(|store| (start(make, run, &store), Kept::Exact(store))),
+        Storage::Bitstate { bits, hashes, layout } if begins_with_fingerprints(bits, run) => {
+            Bitstate::new(bits, hashes, layout, budget)
+                .and_then(|arena| Fingerprints::before(arena, budget))
+                .and_then(|filter| lossy(filter, run, hidden))
+                .map(|store| (start(make, run, &store), Kept::Fingerprints(store)))
+        }
         Storage::Bitstate { bits, hashes, layout } => Bitstate::new(bits, hashes, layout, budget)
             .and_then(|filter| lossy(filter, run, hidden))
             .map(|store| (start(make, run, &store), Kept::Bitstate(store))),
@@ -206,6 +232,13 @@ fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> (Kept<'a>, Vec<Stack
             (Kept::Nothing, Vec::new())
         }
     }
+}
+
+/// Whether a bitstate search keeps fingerprints as long as there are few states.
+fn begins_with_fingerprints(bits: u64, run: &Run) -> bool {
+    let Options { store_probability, hashing, .. } = *run.options;
+    let plain = hashing == Hashing::Mix && store_probability >= 1.0 && !is_strict(run);
+    plain && Fingerprints::are_worth_it(bits, &run.budget)
 }
 
 fn lossy<'a, F: Filter>(filter: F, run: &Run<'a>, hidden: usize) -> Option<LossyStore<'a, F>> {

@@ -198,6 +198,10 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
             drop(store);
             return if hidden > 0 { outcome } else { in_spins_order(make, options, outcome) };
         }
+        Kept::Fingerprints(store) => {
+            let lossy = bitstate(store.filter.arena(), None);
+            return conclude_lossy(make, run, &store, lossy);
+        }
         Kept::Bitstate(store) => return conclude_bitstate(make, run, &store),
         Kept::Compact(store) => {
             let lossy = Lossy::Compact {
@@ -226,13 +230,12 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
 }
 
 fn conclude_bitstate(make: &Maker, run: &Run, store: &LossyStore<Bitstate>) -> Outcome {
-    let lossy = Lossy::Bitstate {
-        bits: store.filter.bits(),
-        hashes: store.filter.hashes(),
-        layout: store.filter.layout(),
-        set: store.n_set(),
-    };
-    conclude_lossy(make, run, store, lossy)
+    conclude_lossy(make, run, store, bitstate(&store.filter, Some(store.n_set())))
+}
+
+fn bitstate(arena: &Bitstate, set: Option<u64>) -> Lossy {
+    let (bits, hashes, layout) = (arena.bits(), arena.hashes(), arena.layout());
+    Lossy::Bitstate { bits, hashes, layout, set }
 }
 
 /// The same after a search that may have missed states.

@@ -94,7 +94,8 @@ impl<'r, W: Writer> Worker<'r, W> {
             aborted: false,
             fresh: Vec::new(),
         };
-        let leaves_out = may_leave_out(run.options);
+        // That a state is met in several ways is what saves others from being lost.
+        let leaves_out = may_leave_out(run.options) && !finds.writer.loses();
         Worker {
             model,
             spaces: [const { Vec::new() }; BUNDLE],
@@ -194,12 +195,14 @@ impl<W: Writer> Finds<'_, W> {
     }
 
     fn settle(&mut self) {
-        let Finds { fresh, found, deepest, .. } = self;
-        let settled = self.writer.settle(note_new(fresh, found, deepest));
-        self.aborted_by(settled);
+        let n_before = self.fresh.len();
+        let settled = self.writer.settle(note_new(&mut self.fresh, &mut self.deepest));
+        self.has_found(n_before, settled);
     }
 
-    fn aborted_by(&mut self, stored: Result<(), Full>) {
+    /// New states were added to so many.
+    fn has_found(&mut self, n_before: usize, stored: Result<(), Full>) {
+        self.found += (self.fresh.len() - n_before) as u64;
         if stored.is_err() {
             self.run.stop(Stop::Memory);
             self.aborted = true;
@@ -216,12 +219,10 @@ impl<W: Writer> Finds<'_, W> {
 #[inline(always)]
 fn note_new<'f>(
     fresh: &'f mut Vec<Waiting>,
-    found: &'f mut u64,
     deepest: &'f mut u32,
 ) -> impl FnMut(Token, u32, Cause) + 'f {
     |token, depth, cause| {
         fresh.push(Waiting { token, depth, cause });
-        *found += 1;
         *deepest = depth.max(*deepest);
     }
 }
@@ -236,9 +237,9 @@ impl<W: Writer> Sink for Finds<'_, W> {
     }
 
     fn advance(&mut self) -> Flow {
-        let Finds { fresh, found, deepest, .. } = self;
-        let advanced = self.writer.advance(note_new(fresh, found, deepest));
-        self.aborted_by(advanced);
+        let n_before = self.fresh.len();
+        let advanced = self.writer.advance(note_new(&mut self.fresh, &mut self.deepest));
+        self.has_found(n_before, advanced);
         if self.aborted { Flow::Stop } else { Flow::Continue }
     }
 

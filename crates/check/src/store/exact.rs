@@ -12,9 +12,9 @@
 
 use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
-use super::table::{Approach, Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
+use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
 use super::tree::{MOST_SHAPES, TreeStore};
-use super::{Full, Store, Token, Writer};
+use super::{Full, States, Store, Token, Writer, push_reserved};
 use crate::blocks::damaged;
 use crate::bytes::{equal, hash};
 use crate::files::Trouble;
@@ -139,7 +139,7 @@ impl Store for ExactStore {
             there: 0,
             read: 0,
             hashed: Vec::new(),
-            sought: Vec::new(),
+            n_sought: 0,
             n_settled: 0,
             beyond: Vec::new(),
             guard: None,
@@ -165,7 +165,8 @@ impl Store for ExactStore {
 #[derive(Clone, Copy)]
 struct Hashed {
     hash: u64,
-    approach: Approach,
+    /// Where the search for it begins, or has ended.
+    position: Position,
     /// Where its state begins in the rows, and how long it is.
     at: u32,
     len: u32,
@@ -176,7 +177,7 @@ impl Hashed {
     fn state<'b>(&self, rows: &'b [u8]) -> &'b [u8] {
         let (at, len) = (self.at as usize, self.len as usize);
         debug_assert!(at + len <= rows.len());
-        // SAFETY: `hash_until` has checked it, and rows are never cut short.
+        // SAFETY: `States` has checked it, and rows are never cut short.
         unsafe { rows.get_unchecked(at..at + len) }
     }
 }
@@ -190,10 +191,10 @@ pub struct ExactWriter<'s> {
     there: usize,
     /// Bytes of the rows that were hashed.
     read: usize,
-    /// Rows that were hashed; where the search for them has ended, for those
-    /// that were sought; and how many of these are settled.
+    /// Rows that were hashed, how many of them were sought, and how many of these
+    /// are settled.
     hashed: Vec<Hashed>,
-    sought: Vec<Position>,
+    n_sought: usize,
     n_settled: usize,
     /// Rows that are sought beyond their first line.
     beyond: Vec<usize>,
@@ -215,66 +216,61 @@ impl ExactWriter<'_> {
         if self.read >= end {
             return;
         }
-        let store = self.store;
+        let ExactWriter { store, hashed, .. } = self;
         let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
-        let rows = self.rows.bytes();
-        assert!(end + HEAD <= rows.len());
-        let mut at = self.read;
-        self.hashed.reserve((end - at) / HEAD);
-        while at < end {
-            // SAFETY: a head fits behind any place before the end.
-            let len = unsafe { rows.as_ptr().add(at).cast::<u32>().read_unaligned() };
-            assert!(len as usize <= rows.len() - at - HEAD);
-            // SAFETY: just checked.
-            let state = unsafe { rows.get_unchecked(at + HEAD..at + HEAD + len as usize) };
+        hashed.reserve((end - self.read) / HEAD);
+        let mut states = States::of(&self.rows, self.read, end);
+        while let Some((at, state)) = states.next() {
             let hash = store.hash(state);
-            let approach = store.table.approach(hash, guard);
-            self.hashed.push(Hashed { hash, approach, at: (at + HEAD) as u32, len });
-            at += stride(len as usize);
+            let position = store.table.approach(hash, guard);
+            let (at, len) = (at as u32, state.len() as u32);
+            push_reserved(hashed, Hashed { hash, position, at, len });
         }
-        self.read = at;
+        self.read = states.at;
     }
 
     /// Looks for the tags of all that was hashed, and asks for the records that
     /// have them.
     #[inline(always)]
     fn seek(&mut self) {
-        let ExactWriter { store, hashed, sought, beyond, last_len, .. } = self;
+        let ExactWriter { store, hashed, beyond, last_len, .. } = self;
         let ask = |position: &Position| {
             let entry = position.entry().unwrap_or(0);
             store.records.prefetch(Place(Placed::place(entry)), *last_len);
         };
-        for row in &hashed[sought.len()..] {
-            let position = store.table.seek(row.approach, row.hash).unwrap_or_else(|| {
-                beyond.push(sought.len());
+        for (i, row) in hashed.iter_mut().enumerate().skip(self.n_sought) {
+            row.position = store.table.seek(row.position, row.hash).unwrap_or_else(|| {
+                beyond.push(i);
                 Position::NONE
             });
-            ask(&position);
-            sought.push(position);
+            ask(&row.position);
         }
         for i in beyond.drain(..) {
-            sought[i] = store.table.seek_beyond(hashed[i].hash);
-            ask(&sought[i]);
+            hashed[i].position = store.table.seek_beyond(hashed[i].hash);
+            ask(&hashed[i].position);
         }
+        self.n_sought = hashed.len();
     }
 
     /// Compares and inserts all that was sought.
     #[inline(always)]
     fn settle_sought(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let store = self.store;
-        for i in self.n_settled..self.sought.len() {
-            let (row, mut position) = (self.hashed[i], self.sought[i]);
+        while self.n_settled < self.n_sought {
+            let row = self.hashed[self.n_settled];
+            let mut position = row.position;
             let state = row.state(self.rows.bytes());
             if position.is_free() {
                 // Many a state is found twice in a row.
                 position = position.again();
             }
+            self.n_settled += 1;
             if let Some(entry) = position.entry() {
                 if store.is(entry, state) {
                     continue;
                 }
             } else if position.is_free() && store.table.has_room(row.hash) {
-                let (Row { mark, origin, cause, .. }, _) = self.rows.row(row.at as usize - HEAD);
+                let (mark, origin, cause) = self.rows.found(row.at as usize);
                 let place = store.records.write(&mut self.chunk, state, Place(origin));
                 let Some(Place(place)) = place else { return Err(Full) };
                 let entry = tag(row.hash) << PLACE_BITS | place;
@@ -289,7 +285,6 @@ impl ExactWriter<'_> {
                 new(token, mark, cause);
             }
         }
-        self.n_settled = self.sought.len();
         Ok(())
     }
 
@@ -330,8 +325,7 @@ impl ExactWriter<'_> {
         self.rows.clear();
         self.rows.set_due(BLOCK * stride(self.last_len));
         self.hashed.clear();
-        self.sought.clear();
-        (self.there, self.read, self.n_settled) = (0, 0, 0);
+        (self.there, self.read, self.n_sought, self.n_settled) = (0, 0, 0, 0);
         self.guard = None;
     }
 }

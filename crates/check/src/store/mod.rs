@@ -16,12 +16,13 @@ mod words;
 
 pub use exact::ExactStore;
 pub use lossy::{
-    Bitstate, Collect, Collector, Compact, Filter, Layout, LossyStore, Marked, Slab, SlabDesk,
+    Bitstate, Collect, Collector, Compact, Filter, Fingerprints, Layout, LossyStore, Marked, Slab,
+    SlabDesk,
 };
 pub use shape::Shape;
 pub use tree::{TreeStore, TreeWriter};
 
-use ir::rows::{Cause, Rows};
+use ir::rows::{Cause, HEAD, Rows, stride};
 
 /// The name that a store gives to a state.
 pub type Token = u64;
@@ -68,6 +69,11 @@ pub trait Writer {
         true
     }
 
+    /// Whether a new state may be taken for another, so that it is lost.
+    fn loses(&self) -> bool {
+        false
+    }
+
     /// Where states are offered: successors, or initial states. The origin of
     /// a row is the state it was found from, the mark is the search's own.
     fn rows(&mut self) -> &mut Rows;
@@ -89,4 +95,46 @@ pub trait Writer {
 
     /// Whether a state is visited.
     fn contains(&mut self, state: &[u8]) -> bool;
+}
+
+/// The states of rows: of those that begin at a place, or behind it and before
+/// another. Each comes with the place where it begins.
+struct States<'r> {
+    bytes: &'r [u8],
+    at: usize,
+    end: usize,
+}
+
+impl<'r> States<'r> {
+    fn of(rows: &'r Rows, at: usize, end: usize) -> States<'r> {
+        assert!(end + HEAD <= rows.bytes().len());
+        States { bytes: rows.bytes(), at, end }
+    }
+
+    /// As in iterators; where it has come to is in `at`.
+    #[inline(always)]
+    fn next(&mut self) -> Option<(usize, &'r [u8])> {
+        if self.at >= self.end {
+            return None;
+        }
+        let state = self.at + HEAD;
+        // SAFETY: a head fits behind any place before the end.
+        let len = unsafe { self.bytes.as_ptr().add(self.at).cast::<u32>().read_unaligned() };
+        assert!(len as usize <= self.bytes.len() - state);
+        self.at += stride(len as usize);
+        // SAFETY: just checked.
+        Some((state, unsafe { self.bytes.get_unchecked(state..state + len as usize) }))
+    }
+}
+
+/// Adds to a vector that has room: without that it may have to grow, a loop
+/// keeps what it works with in registers.
+#[inline(always)]
+fn push_reserved<T>(to: &mut Vec<T>, item: T) {
+    assert!(to.len() < to.capacity());
+    // SAFETY: just checked.
+    unsafe {
+        to.as_mut_ptr().add(to.len()).write(item);
+        to.set_len(to.len() + 1);
+    }
 }

@@ -4,6 +4,7 @@
 use super::{Filter, Marked};
 use crate::bytes::Fingerprint;
 use crate::memory::{Budget, Mapping, prefetch};
+use crossbeam_epoch::Guard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -71,6 +72,21 @@ impl Bitstate {
         self.layout
     }
 
+    /// Sets the bits of a state, and tells how many of them were not set. As
+    /// `mark` without other threads.
+    pub fn put(&mut self, state: Fingerprint) -> u64 {
+        let mut set = 0;
+        self.each_bit(state, |bit| {
+            let (word, mask) = (self.word(bit), 1 << (bit % 64));
+            // Relaxed: nobody else is there.
+            let value = word.load(Ordering::Relaxed);
+            set += (value & mask == 0) as u64;
+            word.store(value | mask, Ordering::Relaxed);
+            true
+        });
+        set
+    }
+
     /// Makes a page that the system has not provided yet one that can be written.
     /// If it were read first, it would be provided twice, and the second time all
     /// threads would have to wait.
@@ -92,6 +108,12 @@ impl Bitstate {
         unsafe { &*self.map.start().cast::<AtomicU64>().add((bit / 64) as usize) }
     }
 
+    /// The first bit of the cache line that a state has, if it has but one.
+    #[inline(always)]
+    fn line(&self, state: Fingerprint) -> u64 {
+        within(state.0, self.bits / LINE) * LINE
+    }
+
     /// Calls `see` with each bit of a state until it answers false; the last
     /// answer.
     #[inline(always)]
@@ -109,7 +131,7 @@ impl Bitstate {
                 })
             }
             Layout::Blocked => {
-                let line = within(state.0, self.bits / LINE) * LINE;
+                let line = self.line(state);
                 let mut rest = state.1;
                 (0..self.hashes).all(|i| {
                     if i > 0 && i % 7 == 0 {
@@ -148,19 +170,31 @@ fn within(number: u64, limit: u64) -> u64 {
 impl Filter for Bitstate {
     #[inline(always)]
     fn prefetch(&self, state: Fingerprint) {
-        let blocked = self.layout == Layout::Blocked;
-        self.each_bit(state, |bit| {
-            prefetch((&raw const *self.word(bit)).cast());
-            !blocked
-        });
+        let ask = |bit| prefetch((&raw const *self.word(bit)).cast());
+        match self.layout {
+            Layout::Blocked => ask(self.line(state)),
+            Layout::Scattered => {
+                self.each_bit(state, |bit| {
+                    ask(bit);
+                    true
+                });
+            }
+        }
     }
 
     #[inline(always)]
-    fn mark(&self, state: Fingerprint, set: &mut u64) -> Marked {
+    fn mark(&self, state: Fingerprint, set: &mut u64, _guard: &Guard) -> Marked {
         let before = *set;
+        let blocked = self.layout == Layout::Blocked;
+        if blocked {
+            // All bits are in one page.
+            self.touch(self.line(state));
+        }
         self.each_bit(state, |bit| {
             let (word, mask) = (self.word(bit), 1 << (bit % 64));
-            self.touch(bit);
+            if !blocked {
+                self.touch(bit);
+            }
             // Relaxed: bits stand for themselves. Most are set, and to look is
             // cheaper than to set.
             if word.load(Ordering::Relaxed) & mask == 0 {

@@ -9,6 +9,7 @@
 use super::{Filter, Marked};
 use crate::bytes::Fingerprint;
 use crate::memory::{Budget, Mapping, prefetch};
+use crossbeam_epoch::Guard;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -141,7 +142,7 @@ impl Filter for Compact {
     }
 
     #[inline(always)]
-    fn mark(&self, state: Fingerprint, _set: &mut u64) -> Marked {
+    fn mark(&self, state: Fingerprint, _set: &mut u64, _guard: &Guard) -> Marked {
         // A full table is not walked to its end each time.
         let marked = match self.is_full() {
             true => self.walk_full(state),

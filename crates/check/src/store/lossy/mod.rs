@@ -12,6 +12,7 @@
 mod bitstate;
 mod collector;
 mod compact;
+mod fingerprints;
 #[cfg(test)]
 mod real;
 mod slab;
@@ -21,13 +22,15 @@ mod tests;
 pub use bitstate::{Bitstate, Layout};
 pub use collector::{Collect, Collector};
 pub use compact::Compact;
+pub use fingerprints::Fingerprints;
 
-use super::{Full, Store, Token, Writer};
-use crate::bytes::{Fingerprint, fingerprint, hash};
+use super::{Full, States, Store, Token, Writer, push_reserved};
+use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::crc::Crc;
 use crate::dice::Dice;
 use crate::memory::Budget;
-use ir::rows::{Cause, Row, Rows, stride};
+use crossbeam_epoch::Guard;
+use ir::rows::{Cause, HEAD, Row, Rows, stride};
 pub use slab::Desk as SlabDesk;
 use slab::Desk;
 pub use slab::Slab;
@@ -52,12 +55,15 @@ pub enum Marked {
 
 /// Remembers fingerprints, more or less. For many threads at once.
 pub trait Filter: Sync + Send {
+    /// Whether a new state may be taken for another.
+    const LOSES: bool = true;
+
     /// Asks for the memory that `mark` will need.
     fn prefetch(&self, state: Fingerprint);
 
     /// Remembers a fingerprint, and tells whether it was there. Counts the bits
     /// that are set for it, if it is remembered by bits.
-    fn mark(&self, state: Fingerprint, set: &mut u64) -> Marked;
+    fn mark(&self, state: Fingerprint, set: &mut u64, guard: &Guard) -> Marked;
 
     fn contains(&self, state: Fingerprint) -> bool;
 
@@ -79,6 +85,7 @@ pub struct LossyStore<'c, F> {
     /// Bytes in front of a state that do not count.
     hidden: usize,
     seed: u64,
+    keys: Keys,
     /// Of all values of a die, those at which a new state is not stored.
     unlucky: u64,
     /// Times that a state was new but not stored.
@@ -105,7 +112,19 @@ impl<F: Filter> LossyStore<'_, F> {
         let unlucky = ((1.0 - probability.clamp(0.0, 1.0)) * u64::MAX as f64) as u64;
         let (unstored, set) = (AtomicU64::new(0), AtomicU64::new(0));
         let (collector, polynomials) = (None, None);
-        LossyStore { filter, collector, polynomials, slab, hidden, seed, unlucky, unstored, set }
+        let keys = if F::LOSES { Keys::new(seed) } else { Keys::narrow(seed) };
+        LossyStore {
+            filter,
+            collector,
+            polynomials,
+            slab,
+            hidden,
+            seed,
+            keys,
+            unlucky,
+            unstored,
+            set,
+        }
     }
 
     /// Its memory, for another store.
@@ -130,29 +149,31 @@ impl<F: Filter> LossyStore<'_, F> {
         self.unlucky > 0 && dice.roll() < self.unlucky && !self.filter.is_full()
     }
 
-    #[inline(always)]
     pub fn fingerprint(&self, state: &[u8]) -> Fingerprint {
+        self.looks(state).0
+    }
+
+    /// The fingerprint of a state in this search, and what a collector is told of
+    /// it: the same in all searches.
+    #[inline(always)]
+    fn looks(&self, state: &[u8]) -> (Fingerprint, u64) {
         let state = &state[self.hidden..];
-        match &self.polynomials {
-            None => fingerprint(state, self.seed),
+        let print = fingerprint(state);
+        let own = match &self.polynomials {
+            None => self.keys.turn(print),
             Some(polynomials) => polynomials.fingerprint(state),
-        }
+        };
+        (own, print.fixed())
     }
 
     pub fn polynomial_tries(&self) -> Option<u32> {
         self.polynomials.as_ref().map(Crc::tries)
     }
 
-    /// What a collector is told of a state: the same in all searches.
-    #[inline(always)]
-    fn fixed_hash(&self, state: &[u8]) -> u64 {
-        hash(&state[self.hidden..])
-    }
-
     /// Tells the collector, if there is one, of a new state.
     pub fn collect(&self, state: &[u8]) {
         if let Some(collector) = self.collector {
-            collector.collect(&[self.fixed_hash(state)]);
+            collector.collect(&[self.looks(state).1]);
         }
     }
 
@@ -164,7 +185,7 @@ impl<F: Filter> LossyStore<'_, F> {
             return Marked::New;
         }
         let mut set = 0;
-        let marked = self.filter.mark(state, &mut set);
+        let marked = self.filter.mark(state, &mut set, &crossbeam_epoch::pin());
         if set > 0 {
             self.set.fetch_add(set, Ordering::Relaxed);
         }
@@ -180,6 +201,28 @@ impl<F: Filter> LossyStore<'_, F> {
         desk: &mut SlabDesk,
     ) -> Option<Token> {
         self.slab.add(state, parent.unwrap_or(0), desk)
+    }
+}
+
+impl<'c> LossyStore<'c, Fingerprints> {
+    /// Goes over to bits. Nobody may be searching; states that wait keep their
+    /// tokens.
+    pub fn pour(self) -> LossyStore<'c, Bitstate> {
+        let (filter, set) = self.filter.pour(self.keys);
+        let Self { collector, polynomials, slab, hidden, seed, keys, unlucky, unstored, .. } = self;
+        let set = AtomicU64::new(set);
+        LossyStore {
+            filter,
+            collector,
+            polynomials,
+            slab,
+            hidden,
+            seed,
+            keys,
+            unlucky,
+            unstored,
+            set,
+        }
     }
 }
 
@@ -218,14 +261,23 @@ impl<F: Filter> Store for LossyStore<'_, F> {
     }
 }
 
+/// A row that was hashed.
+#[derive(Clone, Copy)]
+struct Hashed {
+    print: Fingerprint,
+    /// What a collector is told of its state.
+    fixed: u64,
+    /// Where its state begins in the rows.
+    at: u32,
+}
+
 pub struct LossyWriter<'s, F> {
     store: &'s LossyStore<'s, F>,
     rows: Rows,
     /// Bytes of the rows that were hashed.
     read: usize,
-    /// The rows that were hashed, each with the place where it begins, and how
-    /// many of them are settled.
-    hashed: Vec<(Fingerprint, u32)>,
+    /// The rows that were hashed, and how many of them are settled.
+    hashed: Vec<Hashed>,
     n_settled: usize,
     desk: Desk,
     /// States that were read since the last `finish`.
@@ -247,30 +299,44 @@ impl<F> Drop for LossyWriter<'_, F> {
 
 impl<F: Filter> LossyWriter<'_, F> {
     fn hash_until(&mut self, end: usize) {
-        while self.read < end {
-            let (row, next) = self.rows.row(self.read);
-            let state = self.store.fingerprint(row.state);
-            self.store.filter.prefetch(state);
-            self.hashed.push((state, self.read as u32));
-            self.read = next;
+        if self.read >= end {
+            return;
         }
+        let LossyStore { filter, polynomials, hidden, keys, .. } = self.store;
+        let (hashed, hidden, keys) = (&mut self.hashed, *hidden, *keys);
+        hashed.reserve((end - self.read) / HEAD);
+        let mut states = States::of(&self.rows, self.read, end);
+        while let Some((at, state)) = states.next() {
+            let state = &state[hidden..];
+            let fixed = fingerprint(state);
+            let print = match polynomials {
+                None => keys.turn(fixed),
+                Some(polynomials) => polynomials.fingerprint(state),
+            };
+            filter.prefetch(print);
+            push_reserved(hashed, Hashed { print, fixed: fixed.fixed(), at: at as u32 });
+        }
+        self.read = states.at;
     }
 
     fn settle_hashed(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        let LossyStore { filter, slab, .. } = self.store;
-        while let Some(&(state, at)) = self.hashed.get(self.n_settled) {
-            let unlucky = self.store.unlucky > 0
-                && !filter.contains(state)
-                && self.store.is_unlucky(&mut self.dice);
-            match if unlucky { Marked::New } else { filter.mark(state, &mut self.set) } {
+        let LossyWriter { store, rows, hashed, desk, collected, dice, set, .. } = self;
+        let LossyStore { filter, slab, .. } = store;
+        let guard = &crossbeam_epoch::pin();
+        for Hashed { print, fixed, at } in hashed[self.n_settled..].iter().copied() {
+            let unlucky = store.unlucky > 0 && !filter.contains(print) && store.is_unlucky(dice);
+            match if unlucky { Marked::New } else { filter.mark(print, set, guard) } {
                 Marked::New => {
-                    let (Row { state, mark, origin, .. }, _) = self.rows.row(at as usize);
-                    let token = slab.add(state, origin, &mut self.desk).ok_or(Full)?;
-                    self.store.unstored.fetch_add(unlucky as u64, Ordering::Relaxed);
-                    if self.store.collector.is_some() {
-                        self.collected.push(self.store.fixed_hash(state));
+                    let (row, _) = rows.row(at as usize - HEAD);
+                    let Row { state, mark, origin, cause } = row;
+                    let token = slab.add(state, origin, desk).ok_or(Full)?;
+                    if unlucky {
+                        store.unstored.fetch_add(1, Ordering::Relaxed);
                     }
-                    new(token, mark, 0);
+                    if store.collector.is_some() {
+                        collected.push(fixed);
+                    }
+                    new(token, mark, cause);
                 }
                 Marked::Seen | Marked::Dropped => {}
                 Marked::NoRoom => return Err(Full),
@@ -301,6 +367,10 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
         self.last_len = kept.len();
         self.entered.push(token);
         kept
+    }
+
+    fn loses(&self) -> bool {
+        F::LOSES
     }
 
     fn rows(&mut self) -> &mut Rows {

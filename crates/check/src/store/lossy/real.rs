@@ -6,9 +6,10 @@
 //! what is likely here is so for ever.
 
 use super::{Bitstate, Compact, Filter, Layout, Marked};
-use crate::bytes::{Fingerprint, fingerprint};
+use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::crc::Crc;
 use crate::memory::Budget;
+use crossbeam_epoch::pin;
 use ir::fault::Fault;
 use ir::interpret::Interpreter;
 use ir::model::{Flow, Model, Sink, Step};
@@ -71,7 +72,7 @@ fn each_hash(mut see: impl FnMut(&str, &[Fingerprint], &[Fingerprint])) {
             let crc = Crc::new(seed);
             for family in ["mix", "crc"] {
                 let print = |state: &Vec<u8>| match family {
-                    "mix" => fingerprint(state, seed),
+                    "mix" => Keys::new(seed).turn(fingerprint(state)),
                     _ => crc.fingerprint(state),
                 };
                 let prints: Vec<Fingerprint> = states.iter().map(print).collect();
@@ -165,7 +166,7 @@ fn check_bits(layout: Layout, expected: fn(f64, f64, u32) -> f64) {
             let bits = room * marked.len() as u64;
             let filter = Bitstate::new(bits, hashes, layout, &budget()).expect("room");
             marked.iter().for_each(|state| {
-                filter.mark(*state, &mut 0);
+                filter.mark(*state, &mut 0, &pin());
             });
             let found = others.iter().filter(|state| filter.contains(**state)).count();
             let probability = expected(filter.bits() as f64, marked.len() as f64, hashes);
@@ -206,8 +207,10 @@ fn signatures_of_real_states_collide_as_in_theory() {
             let n = marked.len();
             let slots = (slots * n as f64) as u64;
             let filter = Compact::with_slots(slots, bits, false, &budget()).expect("room");
-            let seen =
-                marked.iter().filter(|state| filter.mark(**state, &mut 0) == Marked::Seen).count();
+            let seen = marked
+                .iter()
+                .filter(|state| filter.mark(**state, &mut 0, &pin()) == Marked::Seen)
+                .count();
             // One value stands for a free slot.
             let signatures = ((1u64 << bits) - 1) as f64;
             let (slots, stored) = (filter.slots() as f64, filter.n_stored() as f64);

@@ -1,9 +1,10 @@
 //! Lossy stores lose as much as theory says, no more and no less.
 
-use super::{Bitstate, Compact, Filter, Layout, LossyStore, Marked};
-use crate::bytes::{Fingerprint, fingerprint};
+use super::{Bitstate, Compact, Filter, Fingerprints, Layout, LossyStore, Marked};
+use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::memory::Budget;
 use crate::store::{Store, Writer};
+use crossbeam_epoch::pin;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -17,7 +18,7 @@ fn state(number: u64, random: bool) -> Fingerprint {
         if random { number.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(17) } else { number };
     let mut bytes = [0; 24];
     bytes[4..12].copy_from_slice(&number.to_le_bytes());
-    fingerprint(&bytes, 5)
+    Keys::new(5).turn(fingerprint(&bytes))
 }
 
 /// Of `n` states that are not there, how many are taken for one that is; and the
@@ -25,7 +26,7 @@ fn state(number: u64, random: bool) -> Fingerprint {
 fn taken_for_others(filter: &impl Filter, n: u64, random: bool) -> (f64, f64) {
     let mut set = 0;
     for number in 0..n {
-        filter.mark(state(number, random), &mut set);
+        filter.mark(state(number, random), &mut set, &pin());
     }
     assert!((0..n).all(|number| filter.contains(state(number, random))));
     let taken = (n..2 * n).filter(|number| filter.contains(state(*number, random)));
@@ -33,7 +34,7 @@ fn taken_for_others(filter: &impl Filter, n: u64, random: bool) -> (f64, f64) {
 }
 
 fn mark(filter: &impl Filter, state: Fingerprint) -> Marked {
-    filter.mark(state, &mut 0)
+    filter.mark(state, &mut 0, &pin())
 }
 
 /// Whether a count out of `n` is what a probability makes likely.
@@ -154,7 +155,7 @@ fn remainders_collide_as_in_theory() {
         let filter = Bitstate::new(bits, 3, layout, &budget()).expect("room");
         let mut set = 0;
         (0..n).for_each(|number| {
-            filter.mark(print(number), &mut set);
+            filter.mark(print(number), &mut set, &pin());
         });
         let count = (n..2 * n).filter(|number| filter.contains(print(*number))).count() as f64;
         let fill = set as f64 / bits as f64;
@@ -164,14 +165,37 @@ fn remainders_collide_as_in_theory() {
 }
 
 #[test]
+fn fingerprints_are_poured_into_an_arena_without_loss() {
+    let keys = Keys::narrow(7);
+    let print = |number: u64| keys.turn(fingerprint(&number.to_le_bytes()));
+    for (layout, hashes) in [(Layout::Blocked, 3), (Layout::Scattered, 20)] {
+        let arena = || Bitstate::new(1 << 22, hashes, layout, &budget()).expect("room");
+        let early = Fingerprints::before(arena(), &budget()).expect("room");
+        let n = 50_000;
+        assert!((0..n).all(|number| mark(&early, print(number)) == Marked::New));
+        assert!((0..n).all(|number| mark(&early, print(number)) == Marked::Seen));
+        assert!(early.contains(print(0)) && !early.contains(print(n)));
+        let (poured, set) = early.pour(keys);
+        // As if all had been marked there, but for those that looked marked.
+        let (direct, mut marked) = (arena(), 0);
+        for number in 0..n {
+            direct.mark(print(number), &mut marked, &pin());
+            assert!(poured.contains(print(number)));
+        }
+        assert_eq!(set, marked);
+    }
+}
+
+#[test]
 fn fingerprints_depend_on_all_bytes_and_on_the_seed() {
     let mut seen = HashSet::new();
+    let print = |bytes: &[u8], seed| Keys::new(seed).turn(fingerprint(bytes));
     for len in 0..70 {
         let mut bytes = vec![0u8; len];
-        assert!(seen.insert(fingerprint(&bytes, 0)) && seen.insert(fingerprint(&bytes, 1)));
+        assert!(seen.insert(print(&bytes, 0)) && seen.insert(print(&bytes, 1)));
         for i in 0..len {
             bytes[i] = 1;
-            assert!(seen.insert(fingerprint(&bytes, 0)));
+            assert!(seen.insert(print(&bytes, 0)));
             bytes[i] = 0;
         }
     }

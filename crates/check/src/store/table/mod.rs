@@ -70,6 +70,26 @@ impl Entry for Placed {
     }
 }
 
+/// An entry that is all of a hash that its shard does not tell.
+pub struct Rest;
+
+const REST_BITS: u32 = 64 - SHARD_BITS;
+
+impl Rest {
+    #[inline]
+    pub fn of(hash: u64) -> u64 {
+        // Never 0.
+        hash & ((1 << REST_BITS) - 1) | 1 << REST_BITS
+    }
+}
+
+impl Entry for Rest {
+    #[inline]
+    fn tag(entry: u64) -> u64 {
+        (entry >> (REST_BITS - TAG_BITS)) & TAG_MASK
+    }
+}
+
 /// The tag in a hash.
 pub fn tag(hash: u64) -> u64 {
     (hash >> (64 - SHARD_BITS - TAG_BITS)) & TAG_MASK
@@ -105,22 +125,17 @@ pub struct Table<E> {
     entry: PhantomData<E>,
 }
 
-/// Where a search begins.
-#[derive(Clone, Copy)]
-pub struct Approach {
-    slot: *const AtomicU64,
-}
-
-/// Where a search has ended: an entry with the right tag, or a free slot.
+/// Where a search begins, or has ended: an entry with the right tag, or a free
+/// slot.
 #[derive(Clone, Copy)]
 pub struct Position {
     slot: *const AtomicU64,
-    /// What was in it.
+    /// What was in it; frozen if that is not known.
     value: u64,
 }
 
 impl Position {
-    /// Not known yet.
+    /// Nowhere yet.
     pub const NONE: Position = Position { slot: std::ptr::null(), value: FROZEN };
 
     /// The entry, if there is one.
@@ -192,20 +207,20 @@ impl<E: Entry> Table<E> {
 
     /// The same, to begin a search there with `seek` and the same guard.
     #[inline(always)]
-    pub fn approach(&self, hash: u64, _guard: &Guard) -> Approach {
+    pub fn approach(&self, hash: u64, _guard: &Guard) -> Position {
         let shard = self.shard(hash);
         let slot = shard.slot(shard.first(tag(hash)));
         prefetch((&raw const *slot).cast());
-        Approach { slot }
+        Position { slot, value: FROZEN }
     }
 
     /// Looks for the tag of a hash in the first line, without looking at what
     /// entries stand for; `None` if the search goes on with `seek_beyond`, for
     /// which memory is asked for.
     #[inline(always)]
-    pub fn seek(&self, Approach { slot }: Approach, hash: u64) -> Option<Position> {
+    pub fn seek(&self, from: Position, hash: u64) -> Option<Position> {
         let tag = tag(hash);
-        let mut slot = slot;
+        let mut slot = from.slot;
         for _ in 0..LINE_SLOTS {
             // Acquire: what an entry points to was written before the entry.
             // SAFETY: `approach` has found the first slot in a mapping that
@@ -504,13 +519,33 @@ impl<E: Entry> Table<E> {
     /// they can be inserted again: from first slot to last they would pile up
     /// at the beginning of a table that is still small.
     pub fn entries(&self) -> impl Iterator<Item = u64> {
-        let shards = (0..SHARDS as u64).map(|number| self.shard(number << (64 - SHARD_BITS)));
-        shards.flat_map(|shard| {
+        self.all_shards().flat_map(|shard| {
             let len = shard.len;
             let stride = stride(len);
             let slots = (0..len).map(move |i| &shard.slots()[(i * stride % len) as usize]);
-            // Acquire: what the entry points to is seen with it.
-            slots.map(|slot| slot.load(Ordering::Acquire) & !FROZEN).filter(|e| *e != EMPTY)
+            slots.filter_map(entry)
+        })
+    }
+
+    fn all_shards(&self) -> impl Iterator<Item = &Shard> {
+        (0..SHARDS as u64).map(|number| self.shard(number << REST_BITS))
+    }
+}
+
+/// The entry in a slot, if there is one.
+fn entry(slot: &AtomicU64) -> Option<u64> {
+    // Acquire: what the entry points to is seen with it.
+    let entry = slot.load(Ordering::Acquire) & !FROZEN;
+    (entry != EMPTY).then_some(entry)
+}
+
+impl Table<Rest> {
+    /// All hashes that were inserted, nearly in order. Nobody may insert meanwhile.
+    pub fn hashes(&self) -> impl Iterator<Item = u64> {
+        self.all_shards().flat_map(|shard| {
+            let start = u64::from(shard.number) << REST_BITS;
+            let rests = shard.slots().iter().filter_map(entry);
+            rests.map(move |rest| start | rest & ((1 << REST_BITS) - 1))
         })
     }
 }

@@ -1,0 +1,99 @@
+//! Fingerprints of 64 bits in a table that grows: what a bitstate search begins
+//! with. As long as there are few states they take less memory than the pages
+//! of a large arena that their bits are spread over, and no state is lost but by
+//! an accident that nobody lives to see. When there are many, their bits are set
+//! in the arena, and the table is given up. (The idea, to make the best of the
+//! memory at each number of states, is that of P. Dillinger and P. Manolios: Fast,
+//! all-purpose state storage. SPIN 2009.)
+//!
+//! Invariant: the first half of a fingerprint tells all of it (`Keys::narrow`).
+
+use super::{Bitstate, Filter, Marked};
+use crate::bytes::{Fingerprint, Keys};
+use crate::memory::Budget;
+use crate::store::table::{Growth, Inserted, Rest, Table};
+use crossbeam_epoch::Guard;
+use std::sync::Arc;
+
+/// As in the exact store.
+const GROWTH: Growth = Growth { eighths: 16, full: 44, pieces: 1 };
+/// Bits of an arena that is worth waiting for.
+const LARGE: u64 = 1 << 27;
+/// With fewer bits of the arena for each state, these are set.
+const BITS_A_STATE: u64 = 1024;
+/// What else the search needs may take this part of an arena.
+const ROOM: u64 = 2;
+
+pub struct Fingerprints {
+    table: Table<Rest>,
+    /// Where the bits will be; not written yet.
+    arena: Bitstate,
+}
+
+impl Fingerprints {
+    /// Whether a search with such an arena begins with fingerprints.
+    pub fn are_worth_it(bits: u64, budget: &Budget) -> bool {
+        let bytes = bits / 8;
+        bits >= LARGE && budget.left() >= bytes.saturating_add(bytes / ROOM)
+    }
+
+    /// `None` if there is no memory.
+    pub fn before(arena: Bitstate, budget: &Arc<Budget>) -> Option<Fingerprints> {
+        Some(Fingerprints { table: Table::new(budget, GROWTH)?, arena })
+    }
+
+    /// States up to which the arena has no bits.
+    pub fn most(&self) -> u64 {
+        self.arena.bits() / BITS_A_STATE
+    }
+
+    pub fn arena(&self) -> &Bitstate {
+        &self.arena
+    }
+
+    /// The arena with the bits of all states, and how many bits that are.
+    pub fn pour(self, keys: Keys) -> (Bitstate, u64) {
+        let Fingerprints { table, mut arena } = self;
+        let set = table.hashes().map(|hash| arena.put(keys.widen(hash))).sum();
+        (arena, set)
+    }
+}
+
+impl Filter for Fingerprints {
+    const LOSES: bool = false;
+
+    #[inline(always)]
+    fn prefetch(&self, state: Fingerprint) {
+        self.table.prefetch(state.0);
+    }
+
+    #[inline(always)]
+    fn mark(&self, Fingerprint(hash, _): Fingerprint, _set: &mut u64, guard: &Guard) -> Marked {
+        let entry = Rest::of(hash);
+        let near = self.table.insert_near(hash, entry, guard);
+        match near.unwrap_or_else(|| self.table.insert_value(hash, entry, guard)) {
+            Inserted::New(_) => Marked::New,
+            Inserted::Found(_) => Marked::Seen,
+            Inserted::NoRoom => Marked::NoRoom,
+        }
+    }
+
+    fn contains(&self, Fingerprint(hash, _): Fingerprint) -> bool {
+        let entry = Rest::of(hash);
+        self.table.find(hash, |there| there == entry, &crossbeam_epoch::pin())
+    }
+
+    fn is_full(&self) -> bool {
+        false
+    }
+
+    fn bytes(&self) -> u64 {
+        self.table.bytes()
+    }
+
+    fn provide(&self) -> bool {
+        // A table that could hold half of the most states has a third of them.
+        let soon = self.bytes() >= self.most() / 2 * size_of::<u64>() as u64;
+        self.table.provide() || (soon && self.arena.provide())
+    }
+}
