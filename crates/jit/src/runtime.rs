@@ -43,6 +43,10 @@ pub type LocationFn =
 
 /// Frames that native code uses; deeper sequences are left to the interpreter.
 pub const MAX_FRAMES: usize = 64;
+/// Actions that run in a frame after the one that led there, at most.
+pub const MOST_CHAINED: usize = 15;
+/// Steps to a successor, at most.
+const MAX_STEPS: usize = MAX_FRAMES * (MOST_CHAINED + 1) + 1;
 /// The place of a frame that is not one of an atomic sequence.
 const NOWHERE: u32 = u32::MAX;
 /// Steps between two calls of `Sink::tick`, as in the interpreter.
@@ -107,6 +111,7 @@ struct Outer {
     timeout: i32,
     waiting: u64,
     skips: u64,
+    n_steps: usize,
 }
 
 /// Native code reads the first fields; their order is of no importance, their
@@ -136,6 +141,9 @@ pub struct Context {
     /// Inside an atomic sequence or a rendezvous, what its result is found by;
     /// else `OWN_CAUSE`.
     pub cause: i32,
+    /// The steps before the action that is tried, and how many there are.
+    pub n_steps: usize,
+    pub steps: [Step; MAX_STEPS],
     /// The state that is expanded.
     pub state: *const u8,
     /// The start of `reached`.
@@ -180,7 +188,6 @@ pub struct Context {
     /// Of each frame of an atomic sequence the process and its location.
     places: [u32; MAX_FRAMES],
     depth: usize,
-    steps: [Step; MAX_FRAMES + 1],
     ticks: u32,
 }
 
@@ -201,6 +208,8 @@ impl Context {
             skips: 0,
             skipped: 0,
             cause: OWN_CAUSE,
+            n_steps: 0,
+            steps: [Step { process: 0, action: ActionIdx(0) }; MAX_STEPS],
             state: std::ptr::null(),
             reached_at: std::ptr::null_mut(),
             procs: [Process::NONE; 256],
@@ -231,7 +240,6 @@ impl Context {
             shape_at: 0,
             places: [NOWHERE; MAX_FRAMES],
             depth: 0,
-            steps: [Step { process: 0, action: ActionIdx(0) }; MAX_FRAMES + 1],
             ticks: 0,
         }
     }
@@ -266,6 +274,7 @@ impl Context {
         }
         (self.number, self.head) = (number, head.of(state.len()));
         (self.timeout, self.depth, self.skips, self.cause) = (0, 0, 0, OWN_CAUSE);
+        self.n_steps = 0;
     }
 
     #[cold]
@@ -341,7 +350,7 @@ impl Context {
     /// assertion that does not hold.
     #[inline(always)]
     fn step(&mut self, pid: u32, action: u32) -> Status {
-        self.steps[self.depth] = Step { process: pid as u8, action: ActionIdx(action) };
+        self.steps[self.n_steps] = Step { process: pid as u8, action: ActionIdx(action) };
         self.reached[action as usize] = true;
         match self.failure {
             None => STILL,
@@ -355,7 +364,7 @@ impl Context {
         self.faults += 1;
         // SAFETY: `Native` borrows the system for as long as it lives.
         let fault = failed_assertion(unsafe { &*self.system }, span);
-        self.tell(|sink, steps| sink.fault(fault, steps), self.depth + 1)
+        self.tell(|sink, steps| sink.fault(fault, steps), self.n_steps + 1)
     }
 
     /// What the successor that is handed out was found by: the step that the
@@ -478,12 +487,13 @@ impl Context {
     /// `state` must be valid for `self.len` bytes.
     #[inline(always)]
     unsafe fn push(&mut self, state: *const u8, pid: u32, only: Option<u32>) -> Outer {
-        let Context { timeout, waiting, skips, .. } = *self;
-        let outer = Outer { timeout, waiting, skips };
+        let Context { timeout, waiting, skips, n_steps, .. } = *self;
+        let outer = Outer { timeout, waiting, skips, n_steps };
         if self.depth == 0 {
             self.cause = self.first_cause().into();
         }
         self.depth += 1;
+        self.n_steps += 1;
         // SAFETY: the caller's promise.
         let place = only.map(|pid| unsafe { self.place(state, pid) });
         self.places[self.depth] = place.unwrap_or(NOWHERE);
@@ -496,6 +506,7 @@ impl Context {
     #[inline(always)]
     fn pop(&mut self, outer: Outer) {
         (self.timeout, self.waiting, self.skips) = (outer.timeout, outer.waiting, outer.skips);
+        self.n_steps = outer.n_steps;
         self.depth -= 1;
         if self.depth == 0 {
             self.cause = OWN_CAUSE;

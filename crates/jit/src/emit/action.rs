@@ -2,14 +2,15 @@
 
 use super::{Emitter, Role};
 use crate::diamonds::MASKED;
-use crate::runtime::{self, Context, MOVED, OWN_CAUSE, UNWIND};
+use crate::runtime::{self, Context, MOST_CHAINED, MOVED, OWN_CAUSE, UNWIND};
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I8, I8X16, I32, I64};
 use cranelift_codegen::ir::{Block, InstBuilder, Value};
+use ir::model::Step;
 use ir::rows;
 use ir::scalar::Repr;
 use ir::source::Span;
-use ir::system::{Action, ActionIdx, Expr, Op};
+use ir::system::{Action, ActionIdx, Expr, LocIdx, Op};
 use std::mem::offset_of;
 
 /// Which kinds of channels the action may have sent to.
@@ -35,7 +36,9 @@ impl Emitter<'_, '_> {
         let Some((first, rest)) = action.ops.split_first() else {
             return self.jump(self.give_up);
         };
-        (self.action, self.span, self.asserts) = (idx, action.span, false);
+        (self.first, self.action) = (idx, idx);
+        (self.span, self.asserts) = (action.span, false);
+        self.chain = self.chain(action);
         self.out = match self.can_only_succeed(action) {
             true => self.load_context(I64, offset_of!(Context, out)),
             false => self.next_frame,
@@ -58,10 +61,47 @@ impl Emitter<'_, '_> {
         self.finish(idx, action, next);
     }
 
+    /// The actions that follow in the same atomic sequence whatever the state is:
+    /// each is the only one at its location, and does not block. They need no
+    /// frame. (None comes twice: a sequence may go round in them for ever.)
+    fn chain(&self, action: &Action) -> Vec<ActionIdx> {
+        let system = self.facts.system;
+        let proc = system.proc(self.proc);
+        let plain = |op: &Op| matches!(op, Op::Skip | Op::Assign(..));
+        // Failed assertions are told of one by one, blocks end otherwise.
+        let begins = |op: &Op| {
+            plain(op) || matches!(op, Op::Cond(_) | Op::Else | Op::Receive(_) | Op::Send { .. })
+        };
+        let mut chain = Vec::new();
+        if proc.provided.is_some() || proc.deterministic || system.uses.timeout {
+            return chain;
+        }
+        let mut last = action;
+        if !last.ops.iter().all(begins) || self.may_meet(action) {
+            return chain;
+        }
+        while let (true, Some(target)) = (last.atomic, last.target) {
+            let [next] = proc.locations[target.idx()].actions[..] else { break };
+            last = system.action(next);
+            let follows = last.escape == 0 && !last.ops.is_empty() && last.ops.iter().all(plain);
+            if !follows || chain.contains(&next) || chain.len() == MOST_CHAINED {
+                break;
+            }
+            chain.push(next);
+        }
+        chain
+    }
+
     /// Whether the action makes nothing but successors: it does not go on in
     /// an atomic sequence, and its message needs nobody to take it.
     fn can_only_succeed(&self, action: &Action) -> bool {
-        let meets = match &action.ops[0] {
+        let last = self.chain.last().map_or(action, |last| self.facts.system.action(*last));
+        !last.atomic && !self.may_meet(action)
+    }
+
+    /// Whether its message may need somebody to take it.
+    fn may_meet(&self, action: &Action) -> bool {
+        match &action.ops[0] {
             Op::Send { chan: Expr::Load(place), .. } => {
                 match self.facts.known_channel(self.proc, place) {
                     Some(known) => self.facts.system.chans[known.chan.idx()].slots == 0,
@@ -70,8 +110,7 @@ impl Emitter<'_, '_> {
             }
             Op::Send { .. } => self.facts.rendezvous,
             _ => false,
-        };
-        !action.atomic && !meets
+        }
     }
 
     /// The operation that decides; false if it can never run in this role.
@@ -174,13 +213,7 @@ impl Emitter<'_, '_> {
 
     /// The process is at the action's target; the state goes on its way.
     fn finish(&mut self, idx: ActionIdx, action: &Action, next: Block) {
-        if let Some(target) = action.target {
-            let wide = self.facts.layout.wide_locations;
-            let repr = if wide { Repr::Unsigned(16) } else { Repr::U8 };
-            let target = self.int(target.0 as i64);
-            self.store(repr, self.in_process(1), target);
-        }
-        self.set_last();
+        self.move_to(action.target);
         if self.sends.rendezvous {
             let queue = self.b.use_var(self.handshake);
             if self.sends.buffered {
@@ -197,15 +230,69 @@ impl Emitter<'_, '_> {
             }
         }
         self.check_determinism(action);
-        if action.atomic {
+        let n_steps = self.follow();
+        if self.facts.system.action(self.action).atomic {
             self.hand_over(runtime::atomic as *const () as usize);
         } else if self.asserts || self.out == self.next_frame {
             self.hand_over(runtime::successor as *const () as usize);
         } else {
             self.leave_in_rows();
         }
+        if let Some(n_steps) = n_steps {
+            self.set_steps(n_steps);
+        }
         self.has_run(action.escape);
         self.jump(next);
+    }
+
+    fn move_to(&mut self, target: Option<LocIdx>) {
+        if let Some(target) = target {
+            let wide = self.facts.layout.wide_locations;
+            let repr = if wide { Repr::Unsigned(16) } else { Repr::U8 };
+            let target = self.int(target.0 as i64);
+            self.store(repr, self.in_process(1), target);
+        }
+        self.set_last();
+    }
+
+    /// Runs the chain, if there is one; then returns how many steps there were
+    /// before.
+    fn follow(&mut self) -> Option<Value> {
+        let chain = std::mem::take(&mut self.chain);
+        if chain.is_empty() {
+            return None;
+        }
+        let system = self.facts.system;
+        let before = self.load_context(I64, offset_of!(Context, n_steps));
+        let size = size_of::<Step>() as i64;
+        let offset = self.b.ins().imul_imm(before, size);
+        let at = self.b.ins().iadd(self.context, offset);
+        for (i, &next) in chain.iter().enumerate() {
+            self.note_step(at, offset_of!(Context, steps) + i * size_of::<Step>());
+            self.set_reached();
+            let action = system.action(next);
+            (self.action, self.span) = (next, action.span);
+            for op in &action.ops {
+                self.op(op, self.give_up);
+            }
+            self.move_to(action.target);
+        }
+        let n_steps = self.b.ins().iadd_imm(before, chain.len() as i64);
+        self.set_steps(n_steps);
+        Some(before)
+    }
+
+    /// Writes down that the action has run.
+    fn note_step(&mut self, at: Value, offset: usize) {
+        let (flags, action) = (self.write_flags(), self.int(self.action.0 as i64));
+        let place = |field: usize| (offset + field) as i32;
+        self.b.ins().istore8(flags, self.pid, at, place(offset_of!(Step, process)));
+        self.b.ins().store(flags, action, at, place(offset_of!(Step, action)));
+    }
+
+    fn set_steps(&mut self, n_steps: Value) {
+        let (flags, at) = (self.write_flags(), offset_of!(Context, n_steps) as i32);
+        self.b.ins().store(flags, n_steps, self.context, at);
     }
 
     /// Calls a function that takes the state.
@@ -273,12 +360,12 @@ impl Emitter<'_, '_> {
     /// Tells in the head what kind of action this is.
     fn set_cause(&mut self) {
         let diamonds = &self.facts.diamonds;
-        let class = diamonds.classes.get(self.action.idx()).copied().unwrap_or(0);
+        let class = diamonds.classes.get(self.first.idx()).copied().unwrap_or(0);
         if class == 0 {
             return;
         }
         let mut cause = self.b.ins().bor_imm(self.pid, i64::from(class) << 8);
-        if diamonds.in_sequence[self.action.idx()] {
+        if diamonds.in_sequence[self.first.idx()] {
             let first = self.load_context(I32, offset_of!(Context, cause));
             let own = self.b.ins().icmp_imm(IntCC::Equal, first, i64::from(OWN_CAUSE));
             cause = self.b.ins().select(own, cause, first);

@@ -76,8 +76,11 @@ pub struct Emitter<'a, 's> {
     sends: Sends,
     /// The action has an assertion.
     asserts: bool,
-    /// The action that is tried.
+    /// The action that is tried, and the one that runs: it, or one of the chain
+    /// that follows.
+    first: ActionIdx,
     action: ActionIdx,
+    chain: Vec<ActionIdx>,
     /// Its number at the location, and where to go to leave it out, if it may be.
     skip: Option<(usize, Block)>,
     /// The statement, for assertions.
@@ -132,7 +135,9 @@ pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, r
         handshake,
         sends: Sends::default(),
         asserts: false,
+        first: ActionIdx(0),
         action: ActionIdx(0),
+        chain: Vec::new(),
         skip: None,
         span: Span::NONE,
         rest_is_harmless: false,

@@ -119,7 +119,7 @@ pub unsafe extern "C" fn successor(
     unsafe {
         let context = &mut *context;
         match context.step(pid, action) {
-            STILL => context.hand_out(out, context.len, context.depth + 1),
+            STILL => context.hand_out(out, context.len, context.n_steps + 1),
             unwind => unwind,
         }
     }
@@ -137,7 +137,7 @@ pub unsafe extern "C" fn ended(
     unsafe {
         let context = &mut *context;
         match context.step(pid, action) {
-            STILL => context.hand_out(out, len, context.depth + 1),
+            STILL => context.hand_out(out, len, context.n_steps + 1),
             unwind => unwind,
         }
     }
@@ -172,7 +172,7 @@ pub unsafe extern "C" fn atomic(
         let context = &mut *context;
         if status == STILL {
             // The sequence blocks: its process gives up control here.
-            status = context.hand_out(out, context.len, context.depth);
+            status = context.hand_out(out, context.len, context.n_steps);
         }
         context.pop(outer);
         if status & UNWIND != 0 || (context.depth == 0 && context.successors == successors) {

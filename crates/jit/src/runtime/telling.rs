@@ -112,8 +112,8 @@ impl Context {
         let mut from = state;
         if self.out.cast_const() >= self.limit {
             from = self.buffer(0);
-            // SAFETY: a buffer is as long as a state.
-            unsafe { std::ptr::copy(state, from.cast_mut(), len) };
+            // SAFETY: a buffer is as long as a state, with slack.
+            unsafe { copy_state(state, from.cast_mut(), len) };
             if self.tell(|sink, _| sink.make_room(), 0) == UNWIND {
                 return UNWIND;
             }
@@ -122,7 +122,7 @@ impl Context {
         // SAFETY: behind `out` there is room for a state as long as the frame's,
         // and before it for a head.
         unsafe {
-            std::ptr::copy(from, self.out, len);
+            copy_state(from, self.out, len);
             let head = self.out.sub(rows::HEAD);
             head.cast::<[u8; rows::HEAD]>().write(self.head);
             head.cast::<u32>().write_unaligned(len as u32);
@@ -130,5 +130,27 @@ impl Context {
         }
         self.out = self.out.wrapping_add(rows::stride(len));
         STILL
+    }
+}
+
+/// Copies a state piece by piece, if it is not there already: shorter than a call
+/// of the system's routine.
+///
+/// # Safety
+/// Both must be valid for `len` bytes and `SLACK` more, and not overlap unless
+/// they are the same.
+#[inline(always)]
+unsafe fn copy_state(from: *const u8, to: *mut u8, len: usize) {
+    if from == to {
+        return;
+    }
+    let mut at = 0;
+    while at < len {
+        // SAFETY: the last piece ends in the slack.
+        unsafe {
+            let piece = from.add(at).cast::<u128>().read_unaligned();
+            to.add(at).cast::<u128>().write_unaligned(piece);
+        }
+        at += STEP;
     }
 }
