@@ -5,7 +5,8 @@
 /// (six) and cause (two), all little-endian. Machine code relies on it.
 pub const HEAD: usize = 16;
 const ORIGIN_BITS: u32 = 48;
-const ORIGIN_MASK: u64 = (1 << ORIGIN_BITS) - 1;
+/// What a head holds of an origin.
+pub const ORIGIN_MASK: u64 = (1 << ORIGIN_BITS) - 1;
 
 /// By what kind of step a state was found, in the model's own numbers; 0 if
 /// that is not known or of no use (see `Model::expand_found`).

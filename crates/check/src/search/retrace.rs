@@ -101,6 +101,7 @@ impl Retrace<'_, '_> {
         let bottom = self.stack.len();
         let state = self.writer.read(token, space);
         model.expand(state, self);
+        self.writer.finish(true);
         // The first that was found comes on top.
         self.stack[bottom..].reverse();
     }

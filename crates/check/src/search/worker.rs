@@ -121,7 +121,7 @@ impl<'r, W: Writer> Worker<'r, W> {
         }
         for bundle in states.chunks(BUNDLE) {
             let at_limit = bundle.iter().any(|waiting| self.finds.is_at_limit(*waiting));
-            if self.finds.writer.reads_ahead() && !at_limit {
+            if !at_limit {
                 self.expand_bundle::<BUNDLE>(bundle);
             } else {
                 bundle.chunks(1).for_each(|alone| self.expand_bundle::<1>(alone));

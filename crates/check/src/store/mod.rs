@@ -57,17 +57,10 @@ pub trait Writer {
     fn prefetch(&self, token: Token);
 
     /// A state, where it lies or put together in `space`; to be used until
-    /// `finish`. What is put into the rows from now on, until the next is read,
-    /// are its successors.
+    /// `finish`. The heads of rows say whose successors they are.
     fn read<'b>(&mut self, token: Token, space: &'b mut Vec<u8>) -> &'b [u8]
     where
         Self: 'b;
-
-    /// Whether states may be read before those read earlier are expanded: the
-    /// heads of rows say whose successors they are.
-    fn reads_ahead(&self) -> bool {
-        true
-    }
 
     /// Whether a new state may be taken for another, so that it is lost.
     fn loses(&self) -> bool {

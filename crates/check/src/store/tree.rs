@@ -15,13 +15,12 @@
 use super::shape::{LEAF, Shape};
 use super::table::{Entry, Growth, Inserted, Table, tag};
 use super::words::{Desk, NUMBER_BITS, Words, mix, same};
-use super::{Full, Store, Token, Writer};
+use super::{Full, Store, Token, Writer, push_reserved};
 use crate::blocks::{damaged, read_number, write_number};
 use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
-use ir::rows::{Cause, Row, Rows};
-use std::collections::HashMap;
+use ir::rows::{Cause, HEAD, ORIGIN_MASK, Rows, stride};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -31,6 +30,8 @@ const GROWTH: Growth = Growth { eighths: 11, full: 62, pieces: 256 };
 const MOST_OFFERED: usize = 128;
 /// Bytes of rows that are taken at once at the latest.
 const MOST_BYTES: usize = 16 << 10;
+/// Bytes of rows that are worth taking.
+const DUE_BYTES: usize = 4 << 10;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 /// Lengths of states that have a shape with a number of its own.
 pub const MOST_SHAPES: usize = 7;
@@ -174,12 +175,13 @@ impl Store for TreeStore {
         TreeWriter {
             store: self,
             rows: Rows::new(MOST_BYTES),
-            others: HashMap::new(),
-            batch: Batch::default(),
+            batches: self.shapes.iter().cloned().zip(0..).map(|(s, n)| Batch::new(s, n)).collect(),
+            current: 0,
             desks: Desks::default(),
             guard: None,
             offered: Vec::new(),
             full: false,
+            padded: Vec::new(),
         }
     }
 
@@ -194,19 +196,22 @@ impl Store for TreeStore {
 
 /// States of one shape that wait to be folded, with their parents. Rows of
 /// leaves and of nodes lie one behind the other.
-#[derive(Default)]
 struct Batch {
-    /// None before there is a state.
-    shape: Option<Arc<Shape>>,
+    shape: Arc<Shape>,
     /// The number of the shape in a root.
     number: u64,
+    /// Where each leaf begins, and which bits of the words there are its own.
+    windows: Vec<(usize, Leaf)>,
     states: Vec<Waiting>,
     leaves: Vec<Leaf>,
     /// The numbers of leaves and nodes; 0 if not known yet.
     nodes: Vec<u32>,
-    n_parents: usize,
+    /// What rows of their successors have for an origin.
+    parents: Vec<u64>,
     parent_leaves: Vec<Leaf>,
     parent_nodes: Vec<u32>,
+    /// The parent of the last row.
+    last: usize,
 }
 
 struct Waiting {
@@ -218,73 +223,91 @@ struct Waiting {
 
 const NONE: u32 = u32::MAX;
 
+/// Bytes behind a state that are read with it.
+const SLACK: usize = LEAF;
+
 impl Batch {
-    fn len(&self) -> Option<usize> {
-        self.shape.as_ref().map(|s| s.len)
+    fn new(shape: Arc<Shape>, number: u64) -> Batch {
+        let bits = |size: usize, i: usize| match size.saturating_sub(8 * i) {
+            0 => 0,
+            left => u64::MAX >> (64 - 8 * left.min(8)),
+        };
+        let window = |&(at, size): &(usize, usize)| (at, std::array::from_fn(|i| bits(size, i)));
+        Batch {
+            windows: shape.leaves.iter().map(window).collect(),
+            shape,
+            number,
+            states: Vec::new(),
+            leaves: Vec::new(),
+            nodes: Vec::new(),
+            parents: Vec::new(),
+            parent_leaves: Vec::new(),
+            parent_nodes: Vec::new(),
+            last: 0,
+        }
     }
 
-    /// Forgets all states and parents.
-    fn clear(&mut self) {
+    fn forget_states(&mut self) {
         self.states.clear();
         self.leaves.clear();
         self.nodes.clear();
-        self.n_parents = 0;
-        self.parent_leaves.clear();
-        self.parent_nodes.clear();
     }
 
-    /// Takes a state, with the parent's numbers where nothing has changed.
+    fn forget_parents(&mut self) {
+        self.parents.clear();
+        self.parent_leaves.clear();
+        self.parent_nodes.clear();
+        self.last = 0;
+    }
+
+    /// The parent of a row. Rows come in the order of their parents, as a rule.
     #[inline(always)]
-    fn add(&mut self, Row { state, mark, cause, .. }: Row) {
-        let Some(shape) = &self.shape else { return };
-        let n_leaves = shape.leaves.len();
-        let first = self.nodes.len();
-        self.nodes.resize(first + shape.n_nodes(), 0);
-        let nodes = &mut self.nodes[first..];
-        let parent = self.n_parents.checked_sub(1);
+    fn parent(&mut self, origin: u64) -> Option<usize> {
+        if self.parents.get(self.last) == Some(&origin) {
+            return Some(self.last);
+        }
+        let (before, rest) = self.parents.split_at_checked(self.last)?;
+        let is = |parent: &u64| *parent == origin;
+        let later = rest.iter().position(is).map(|distance| self.last + distance);
+        self.last = later.or_else(|| before.iter().position(is))?;
+        Some(self.last)
+    }
+
+    /// Takes a state, which has `SLACK` bytes behind it, with the parent's numbers
+    /// where nothing has changed.
+    #[inline(always)]
+    fn add(&mut self, state: &[u8], parent: Option<usize>, mark: u32, cause: Cause) {
+        let (n_leaves, n_nodes) = (self.windows.len(), self.shape.n_nodes());
+        let state = &state[..self.shape.len + SLACK];
+        self.leaves.reserve(n_leaves);
+        self.nodes.reserve(n_nodes);
+        let leaves = self.windows.iter().map(|(at, bits)| leaf(state, *at, bits));
         if let Some(parent) = parent {
-            let leaves = &self.parent_leaves[parent * n_leaves..][..n_leaves];
-            let numbers = &self.parent_nodes[parent * shape.n_nodes()..][..n_leaves];
-            for (i, &(at, size)) in shape.leaves.iter().enumerate() {
-                let leaf = leaf(state, at, size);
-                nodes[i] = if same(&leaf, &leaves[i]) { numbers[i] } else { 0 };
-                self.leaves.push(leaf);
+            let olds = &self.parent_leaves[parent * n_leaves..][..n_leaves];
+            let numbers = &self.parent_nodes[parent * n_nodes..][..n_leaves];
+            for ((leaf, old), number) in leaves.zip(olds).zip(numbers) {
+                push_reserved(&mut self.nodes, if same(&leaf, old) { *number } else { 0 });
+                push_reserved(&mut self.leaves, leaf);
             }
         } else {
-            self.leaves.extend(shape.leaves.iter().map(|&(at, size)| leaf(state, at, size)));
+            self.leaves.extend(leaves);
+            (0..n_leaves).for_each(|_| push_reserved(&mut self.nodes, 0));
         }
-        let parent = parent.map_or(NONE, |p| p as u32);
+        (n_leaves..n_nodes).for_each(|_| push_reserved(&mut self.nodes, 0));
+        let parent = parent.map_or(NONE, |parent| parent as u32);
         self.states.push(Waiting { parent, mark, cause });
     }
 }
 
-/// Up to `LEAF` bytes as words.
-#[inline(always)]
-fn leaf(state: &[u8], at: usize, size: usize) -> Leaf {
-    std::array::from_fn(|i| {
-        let size = size.saturating_sub(8 * i);
-        if size == 0 { 0 } else { word(state, at + 8 * i, size) }
-    })
-}
-
-/// Up to eight bytes as a word, in one load: states were written just now,
+/// Up to `LEAF` bytes as words, each in one load: states were written just now,
 /// piece by piece, and a copy of a copy would have to wait for that.
 #[inline(always)]
-fn word(state: &[u8], at: usize, size: usize) -> u64 {
-    let load = |at: usize| {
-        let eight = state.get(at..at + 8)?;
-        Some(u64::from_le_bytes(eight.try_into().expect("eight bytes")))
-    };
-    let mask = u64::MAX >> (64 - 8 * size.min(8));
-    if let Some(word) = load(at) {
-        return word & mask;
-    }
-    // At the end of a state its last eight bytes are there.
-    let last = state.len().checked_sub(8).and_then(|last| Some((last, load(last)?)));
-    match last {
-        Some((last, word)) => (word >> (8 * (at - last))) & mask,
-        None => state[at..at + size].iter().rev().fold(0, |word, byte| word << 8 | *byte as u64),
-    }
+fn leaf(state: &[u8], at: usize, bits: &Leaf) -> Leaf {
+    let words: &[u8; LEAF] = state[at..].first_chunk().expect("there is slack behind a state");
+    std::array::from_fn(|i| {
+        let word = words[8 * i..].first_chunk().expect("a leaf has so many words");
+        u64::from_le_bytes(*word) & bits[i]
+    })
 }
 
 #[inline]
@@ -292,6 +315,7 @@ fn join(left: u32, right: u32) -> u64 {
     left as u64 | (right as u64) << 32
 }
 
+#[derive(Clone, Copy)]
 struct Offered {
     root: u64,
     mark: u32,
@@ -301,9 +325,10 @@ struct Offered {
 pub struct TreeWriter<'s> {
     store: &'s TreeStore,
     rows: Rows,
-    /// Shapes of lengths that have no number.
-    others: HashMap<usize, Arc<Shape>>,
-    batch: Batch,
+    /// One for each shape that has a number, then those of other lengths.
+    batches: Vec<Batch>,
+    /// The batch that was last in use.
+    current: usize,
     desks: Desks,
     /// From the first state that is offered until all are settled.
     guard: Option<Guard>,
@@ -311,62 +336,66 @@ pub struct TreeWriter<'s> {
     offered: Vec<Offered>,
     /// There was no room for a node.
     full: bool,
+    /// A state with slack behind it.
+    padded: Vec<u8>,
 }
 
 impl TreeWriter<'_> {
-    /// Makes the batch one of states of this length.
+    /// Makes the batch of states of this length the current one.
+    #[inline(always)]
     fn turn_to(&mut self, len: usize) {
-        if self.batch.len() == Some(len) {
-            return;
+        if self.batches.get(self.current).is_none_or(|batch| batch.shape.len != len) {
+            self.find_batch(len);
         }
-        self.fold();
-        self.batch.clear();
-        let known = self.store.shapes.iter().position(|s| s.len == len);
-        let (number, shape) = match known {
-            Some(number) => (number as u64, self.store.shapes[number].clone()),
-            None => {
-                let new = || Arc::new(Shape::new(len, &[]));
-                (OTHER, self.others.entry(len).or_insert_with(new).clone())
-            }
-        };
-        self.batch.number = number;
-        self.batch.shape = Some(shape);
     }
 
-    /// Takes the successors of the state that was read last.
+    #[cold]
+    fn find_batch(&mut self, len: usize) {
+        let known = self.batches.iter().position(|batch| batch.shape.len == len);
+        self.current = known.unwrap_or(self.batches.len());
+        if known.is_none() {
+            self.batches.push(Batch::new(Arc::new(Shape::new(len, &[])), OTHER));
+        }
+    }
+
+    /// Takes the successors that are in the rows.
     fn take_rows(&mut self) {
         let mut at = 0;
         while at < self.rows.used() {
+            let state = at + HEAD;
             let len = self.rows.row(at).0.state.len();
-            if self.batch.len() != Some(len) {
-                self.turn_to(len);
-            }
-            let (row, next) = self.rows.row(at);
-            self.batch.add(row);
-            at = next;
+            self.turn_to(len);
+            let batch = &mut self.batches[self.current];
+            let (mark, origin, cause) = self.rows.found(state);
+            let parent = batch.parent(origin);
+            batch.add(&self.rows.bytes()[state..], parent, mark, cause);
+            at += stride(len);
         }
         self.rows.clear();
+        self.rows.set_due(DUE_BYTES);
     }
 
     /// Finds the roots of all states that wait. The parents stay.
     fn fold(&mut self) {
-        if self.batch.states.is_empty() {
-            return;
+        for number in 0..self.batches.len() {
+            if self.batches[number].states.is_empty() {
+                continue;
+            }
+            self.current = number;
+            if self.fold_leaves().and_then(|()| self.fold_joins()).is_err() {
+                self.full = true;
+            } else {
+                self.fold_roots();
+            }
+            self.batches[number].forget_states();
         }
-        if self.fold_leaves().and_then(|()| self.fold_joins()).is_err() {
-            self.full = true;
-        } else {
-            self.fold_roots();
-        }
-        self.batch.states.clear();
-        self.batch.leaves.clear();
-        self.batch.nodes.clear();
     }
 
     fn fold_leaves(&mut self) -> Result<(), Full> {
-        let TreeWriter { store, batch, desks, guard, .. } = self;
+        let TreeWriter { store, batches, desks, guard, .. } = self;
         let guard = guard.get_or_insert_with(crossbeam_epoch::pin);
-        let Some(shape) = &batch.shape else { return Ok(()) };
+        let batch = &mut batches[self.current];
+        let shape = &batch.shape;
         let (words, n_leaves, n_nodes) = (&store.dictionaries, shape.leaves.len(), shape.n_nodes());
         for (i, &(_, size)) in shape.leaves.iter().enumerate() {
             for state in 0..batch.states.len() {
@@ -384,9 +413,10 @@ impl TreeWriter<'_> {
     }
 
     fn fold_joins(&mut self) -> Result<(), Full> {
-        let TreeWriter { store, batch, desks, guard, .. } = self;
+        let TreeWriter { store, batches, desks, guard, .. } = self;
         let guard = guard.get_or_insert_with(crossbeam_epoch::pin);
-        let Some(shape) = &batch.shape else { return Ok(()) };
+        let batch = &mut batches[self.current];
+        let shape = &batch.shape;
         let (words, n_nodes) = (&store.dictionaries.one, shape.n_nodes());
         for (i, &(a, b)) in shape.joins.iter().enumerate() {
             let i = shape.leaves.len() + i;
@@ -409,9 +439,10 @@ impl TreeWriter<'_> {
     }
 
     fn fold_roots(&mut self) {
-        let TreeWriter { store, batch, desks, guard, offered, full, .. } = self;
+        let TreeWriter { store, batches, desks, guard, offered, full, .. } = self;
         let guard = guard.get_or_insert_with(crossbeam_epoch::pin);
-        let Some(shape) = &batch.shape else { return };
+        let batch = &batches[self.current];
+        let shape = &batch.shape;
         for (waiting, nodes) in batch.states.iter().zip(batch.nodes.chunks_exact(shape.n_nodes())) {
             let (mut left, right) = (nodes[shape.root.0], nodes[shape.root.1]);
             if batch.number == OTHER {
@@ -427,8 +458,8 @@ impl TreeWriter<'_> {
         }
     }
 
-    /// Makes the state of a root the parent of what comes.
-    fn unfold(&mut self, root: u64, state: &mut Vec<u8>) {
+    /// Makes the state of a root the parent of what comes; how long it is.
+    fn unfold(&mut self, root: u64, state: &mut Vec<u8>) -> usize {
         let number = root >> (2 * NUMBER_BITS);
         let right = (root & NUMBER_MASK) as u32;
         let mut left = (root >> NUMBER_BITS & NUMBER_MASK) as u32;
@@ -440,35 +471,45 @@ impl TreeWriter<'_> {
             self.store.shapes[number as usize].len
         };
         self.turn_to(len);
-        let TreeWriter { store, batch, .. } = self;
-        if batch.states.is_empty() {
-            batch.clear();
-        }
-        let Some(shape) = &batch.shape else { return };
-        let first = batch.parent_nodes.len();
-        batch.parent_nodes.resize(first + shape.n_nodes(), 0);
-        batch.n_parents += 1;
+        let TreeWriter { store, batches, .. } = self;
+        let batch = &mut batches[self.current];
+        let shape = &batch.shape;
+        let (first, n_nodes) = (batch.parent_nodes.len(), shape.n_nodes());
+        batch.parent_nodes.reserve(n_nodes);
+        (0..n_nodes).for_each(|_| push_reserved(&mut batch.parent_nodes, 0));
+        batch.parents.push(root & ORIGIN_MASK);
         let nodes = &mut batch.parent_nodes[first..];
         (nodes[shape.root.0], nodes[shape.root.1]) = (left, right);
         for (i, &(a, b)) in shape.joins.iter().enumerate().rev() {
             let word = store.dictionaries.join(nodes[shape.leaves.len() + i]);
             (nodes[a], nodes[b]) = (word as u32, (word >> 32) as u32);
         }
-        state.clear();
-        for (i, &(_, size)) in shape.leaves.iter().enumerate() {
-            let leaf = store.dictionaries.leaf(nodes[i], size);
+        if state.len() != len + SLACK {
+            state.resize(len + SLACK, 0);
+        }
+        // In order, so that what is written behind a leaf is written over.
+        for (&(at, size), node) in shape.leaves.iter().zip(nodes) {
+            let leaf = store.dictionaries.leaf(*node, size);
             batch.parent_leaves.push(leaf);
-            for (k, word) in leaf.iter().enumerate().take(size.div_ceil(8)) {
-                state.extend_from_slice(&word.to_le_bytes()[..(size - 8 * k).min(8)]);
+            let there = state[at..].first_chunk_mut::<LEAF>().expect("there is slack");
+            for (there, word) in there.chunks_exact_mut(8).zip(leaf) {
+                there.copy_from_slice(&word.to_le_bytes());
             }
         }
+        len
     }
 
     /// The token that a state has or would have, without marking it. Nothing
     /// else may be waiting.
     pub fn name(&mut self, state: &[u8]) -> Result<Token, Full> {
         self.turn_to(state.len());
-        self.batch.add(Row { state, mark: 0, origin: 0, cause: 0 });
+        self.padded.clear();
+        self.padded.extend_from_slice(state);
+        self.padded.resize(state.len() + SLACK, 0);
+        let batch = &mut self.batches[self.current];
+        // A successor of the state that was read last, if any was.
+        let parent = batch.parents.len().checked_sub(1);
+        batch.add(&self.padded, parent, 0, 0);
         self.fold();
         if std::mem::take(&mut self.full) {
             return Err(Full);
@@ -504,12 +545,8 @@ impl Writer for TreeWriter<'_> {
     where
         Self: 'b,
     {
-        self.unfold(token, space);
-        space
-    }
-
-    fn reads_ahead(&self) -> bool {
-        false
+        let len = self.unfold(token, space);
+        &space[..len]
     }
 
     fn rows(&mut self) -> &mut Rows {
@@ -518,10 +555,8 @@ impl Writer for TreeWriter<'_> {
 
     fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         self.take_rows();
-        match self.batch.states.len() + self.offered.len() {
-            MOST_OFFERED.. => self.settle(new),
-            _ => Ok(()),
-        }
+        let waiting: usize = self.batches.iter().map(|batch| batch.states.len()).sum();
+        if waiting >= MOST_OFFERED { self.settle(new) } else { Ok(()) }
     }
 
     fn settle(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
@@ -530,13 +565,19 @@ impl Writer for TreeWriter<'_> {
         let guard = &self.guard.take().unwrap_or_else(crossbeam_epoch::pin);
         let mut result = if std::mem::take(&mut self.full) { Err(Full) } else { Ok(()) };
         let roots = &self.store.roots;
-        self.offered.retain(|Offered { root, mark, cause }| {
-            let inserted = roots.insert_near(mix(*root), *root, guard);
-            if let Some(Inserted::New(_)) = inserted {
-                new(*root, *mark, *cause);
+        let mut n_left = 0;
+        for i in 0..self.offered.len() {
+            let Offered { root, mark, cause } = self.offered[i];
+            match roots.insert_near(mix(root), root, guard) {
+                Some(Inserted::New(_)) => new(root, mark, cause),
+                Some(_) => {}
+                None => {
+                    self.offered[n_left] = self.offered[i];
+                    n_left += 1;
+                }
             }
-            inserted.is_none()
-        });
+        }
+        self.offered.truncate(n_left);
         for Offered { root, mark, cause } in self.offered.drain(..) {
             match roots.insert_value(mix(root), root, guard) {
                 Inserted::New(_) => new(root, mark, cause),
@@ -545,6 +586,10 @@ impl Writer for TreeWriter<'_> {
             }
         }
         result
+    }
+
+    fn finish(&mut self, _expanded: bool) {
+        self.batches.iter_mut().for_each(Batch::forget_parents);
     }
 
     fn contains(&mut self, state: &[u8]) -> bool {
