@@ -11,12 +11,11 @@
 use super::{Bitstate, Filter, Marked};
 use crate::bytes::{Fingerprint, Keys};
 use crate::memory::Budget;
-use crate::store::table::{Growth, Inserted, Rest, Table};
+use crate::store::exact::GROWTH;
+use crate::store::table::{Inserted, Rest, Table};
 use crossbeam_epoch::Guard;
 use std::sync::Arc;
 
-/// As in the exact store.
-const GROWTH: Growth = Growth { eighths: 16, full: 44, pieces: 1 };
 /// Bits of an arena that is worth waiting for.
 const LARGE: u64 = 1 << 27;
 /// With fewer bits of the arena for each state, these are set.

@@ -299,22 +299,31 @@ impl<F> Drop for LossyWriter<'_, F> {
 
 impl<F: Filter> LossyWriter<'_, F> {
     fn hash_until(&mut self, end: usize) {
+        let LossyStore { polynomials, keys, .. } = self.store;
+        let keys = *keys;
+        match polynomials {
+            None => self.hash_rows(end, |_, print| keys.turn(print)),
+            Some(polynomials) => self.hash_rows(end, |state, _| polynomials.fingerprint(state)),
+        }
+    }
+
+    /// Hashes rows up to a place; `own` makes the fingerprint of this search, from
+    /// the state and the one that is the same in all.
+    #[inline(always)]
+    fn hash_rows(&mut self, end: usize, own: impl Fn(&[u8], Fingerprint) -> Fingerprint) {
         if self.read >= end {
             return;
         }
-        let LossyStore { filter, polynomials, hidden, keys, .. } = self.store;
-        let (hashed, hidden, keys) = (&mut self.hashed, *hidden, *keys);
+        let LossyStore { filter, hidden, .. } = self.store;
+        let (hashed, hidden) = (&mut self.hashed, *hidden);
         hashed.reserve((end - self.read) / HEAD);
         let mut states = States::of(&self.rows, self.read, end);
         while let Some((at, state)) = states.next() {
             let state = &state[hidden..];
-            let fixed = fingerprint(state);
-            let print = match polynomials {
-                None => keys.turn(fixed),
-                Some(polynomials) => polynomials.fingerprint(state),
-            };
-            filter.prefetch(print);
-            push_reserved(hashed, Hashed { print, fixed: fixed.fixed(), at: at as u32 });
+            let print = fingerprint(state);
+            let (own, fixed) = (own(state, print), print.fixed());
+            filter.prefetch(own);
+            push_reserved(hashed, Hashed { print: own, fixed, at: at as u32 });
         }
         self.read = states.at;
     }
