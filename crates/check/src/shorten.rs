@@ -17,10 +17,12 @@ use std::time::{Duration, Instant};
 /// States that one search for a shortcut may expand.
 const SHORTCUT_STATES: usize = 2000;
 
-/// A shorter path to the same violation, if there is one within reach.
+/// A shorter path to the same violation, or another one that is a target too, if
+/// there is one within reach.
 pub fn shorten(
     make: &Maker,
     found: &Found,
+    target: Target,
     time: Option<Duration>,
     memory: u64,
     threads: usize,
@@ -31,7 +33,7 @@ pub fn shorten(
         order: Order::Bfs,
         threads,
         depth: Some(found.depth),
-        target: Some(Target { kind: found.fault.kind, span: found.fault.span }),
+        target: Some(target),
         memory,
         // Half of the time is for shortcuts.
         time: time.map(|t| t / 2),

@@ -1,7 +1,9 @@
 //! Anything that implements `Model` can be checked: here, a road with two
 //! kinds of steps, by one and by ten, and a hole at its end.
 
-use check::{Compress, Found, Layout, Lossy, Options, Order, Outcome, Stop, Storage, Verdict};
+use check::{
+    Compress, Found, Layout, Lossy, Options, Order, Outcome, Stop, Storage, Target, Verdict,
+};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Model, Sink, Step};
 use ir::source::Span;
@@ -147,10 +149,12 @@ fn shortening_is_exact_with_memory_and_takes_shortcuts_without() {
     let fault = search(Order::Bfs, 5005).violations.remove(0).fault;
     let found = Found { fault, depth: 5005, steps: vec![step(0); 5005] };
     let road = road(5005, 0);
-    let best = check::shorten(&road, &found, None, 1 << 30, 1, &interrupt).expect("shorter");
+    let target = Target { kind: FaultKind::Assertion, span: Some(Span::NONE) };
+    let shorten = |memory| check::shorten(&road, &found, target, None, memory, 1, &interrupt);
+    let best = shorten(1 << 30).expect("shorter");
     assert_eq!(best.depth, 505);
     // Too little memory for a breadth-first search of all states.
-    let shorter = check::shorten(&road, &found, None, 1 << 10, 1, &interrupt).expect("shorter");
+    let shorter = shorten(1 << 10).expect("shorter");
     assert!(shorter.depth <= 600, "{}", shorter.depth);
     assert_eq!(shorter.steps.len(), shorter.depth);
     let way: u32 = shorter.steps.iter().map(length).sum();

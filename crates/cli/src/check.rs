@@ -256,7 +256,12 @@ fn effort(args: &CheckArgs, outcome: &Outcome) -> Option<Effort> {
     };
     let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let memory = if args.search == Search::Dfs { memory.min(SHORTEN_MEMORY) } else { memory };
-    Some(Effort { time, memory, threads: threads(args) })
+    Some(Effort {
+        time,
+        memory,
+        threads: threads(args),
+        same_deadlock: args.all || args.max_violations > 1,
+    })
 }
 
 fn reduce_name(args: &CheckArgs) -> &'static str {

@@ -3,7 +3,7 @@
 
 use crate::print;
 use anyhow::{Context, Result};
-use check::Found;
+use check::{Found, Target};
 use ir::fault::FaultKind;
 use ir::model::Step;
 use ir::program::Program;
@@ -23,6 +23,8 @@ pub struct Effort {
     pub time: Option<Duration>,
     pub memory: u64,
     pub threads: usize,
+    /// There may be several deadlocks, of which each is to be shown.
+    pub same_deadlock: bool,
 }
 
 pub struct Counterexample {
@@ -62,8 +64,14 @@ pub fn counterexample(
     let mut path = confirm(program, &found)?;
     found.depth = path.transitions.len();
     let make = || program.interpreter();
-    let shorter = effort.and_then(|Effort { time, memory, threads }| {
-        check::shorten(&make, &found, time, memory, threads, crate::check::interrupt())
+    let shorter = effort.and_then(|Effort { time, memory, threads, same_deadlock }| {
+        let span = match &path.fault {
+            // Where it is in the model as it is written.
+            Some(fault) if fault.kind == FaultKind::Deadlock => same_deadlock.then_some(fault.span),
+            _ => Some(found.fault.span),
+        };
+        let target = Target { kind: found.fault.kind, span };
+        check::shorten(&make, &found, target, time, memory, threads, crate::check::interrupt())
     });
     if let Some(shorter) = shorter {
         path = confirm(program, &shorter)?;

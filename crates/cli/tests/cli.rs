@@ -247,6 +247,48 @@ fn all_violations_are_reported_once_each() {
 }
 
 #[test]
+fn each_of_several_deadlocks_is_shown() {
+    let text = "byte x;\nactive proctype P() {\n if\n :: x = 1; x = 2; x = 3; x == 9\n \
+                :: x = 4; x = 5; x == 9\n :: x = 6; x == 9\n fi\n}\n";
+    let model = temp_model("deadlocks.pml", text);
+    for search in ["dfs", "bfs"] {
+        let flags = ["--json", "--all", "--reduce", "none", "--search", search];
+        let (all, _) = json(&[&["check", model.as_str()], &flags[..]].concat());
+        let violations = all["violations"].as_array().expect("a list").iter();
+        let mut lines: Vec<u64> =
+            violations.filter_map(|v| v["location"]["line"].as_u64()).collect();
+        lines.sort_unstable();
+        assert_eq!(lines, [4, 5, 6], "{search}");
+    }
+}
+
+#[test]
+fn bitstate_loses_nothing_when_memory_is_short() {
+    let counters = ["a", "b", "c", "d"].map(|v| {
+        format!("byte {v}; active proctype P{v}() {{ do :: atomic {{ {v} < 9 -> {v}++ }} od }}\n")
+    });
+    let last = "byte e; active proctype E() { do :: atomic { e < 5 -> e++ } od }\n";
+    let model = temp_model("wide.pml", &format!("byte pad[600];\n{}{last}", counters.concat()));
+    let mut n_done = 0;
+    for kib in (49_664..=51_200).step_by(256) {
+        let memory = format!("{kib}KiB");
+        let args = ["--search", "bfs", "--store", "bitstate", "--arena", "2^27"];
+        let flags = ["--json", "--reduce", "none", "--ignore", "deadlock", "--threads", "1"];
+        let mut all = vec!["check", &model, "--memory", &memory];
+        all.extend(args.iter().chain(&flags));
+        let (result, code) = json(&all);
+        // What is kept as fingerprints until memory is full is not lost by that.
+        if code == 0 {
+            n_done += 1;
+            assert_eq!(result["states"], 60_000, "{memory}");
+        } else {
+            assert_eq!((code, &result["stopped_by"]), (3, &"memory".into()), "{memory}");
+        }
+    }
+    assert!(n_done > 0, "none came to its end");
+}
+
+#[test]
 fn traces_can_be_kept_shown_replayed_and_drawn() {
     let (trace, chart) = (temp("t.json"), temp("t.svg"));
     let (trace, chart) = (trace.display().to_string(), chart.display().to_string());

@@ -146,16 +146,17 @@ impl Default for Options<'_> {
     }
 }
 
-/// A violation to look for: its kind and, except for deadlocks, its place.
+/// A violation to look for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Target {
     pub kind: FaultKind,
-    pub span: Span,
+    /// Its place; none if any will do.
+    pub span: Option<Span>,
 }
 
 impl Target {
     fn matches(&self, fault: &Fault) -> bool {
-        fault.kind == self.kind && (self.kind == FaultKind::Deadlock || fault.span == self.span)
+        fault.kind == self.kind && self.span.is_none_or(|span| fault.span == span)
     }
 }
 

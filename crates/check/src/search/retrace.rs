@@ -142,6 +142,6 @@ impl Sink for Retrace<'_, '_> {
 
 impl From<&Witness> for Target {
     fn from(witness: &Witness) -> Target {
-        Target { kind: witness.fault.kind, span: witness.fault.span }
+        Target { kind: witness.fault.kind, span: Some(witness.fault.span) }
     }
 }

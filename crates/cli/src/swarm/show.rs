@@ -69,7 +69,7 @@ fn traces(program: &Program, reduced: &Program, record: &Record) -> Result<Vec<(
         // Each has its part of the time that is left.
         let time = Some(SHORTEN_TIME.saturating_sub(started.elapsed()) / left);
         let (memory, threads) = (SHORTEN_MEMORY, units::default_threads());
-        let effort = Some(Effort { time, memory, threads });
+        let effort = Some(Effort { time, memory, threads, same_deadlock: true });
         let swarm::Violation { fault, depth, steps, .. } = violation.clone();
         let found = Found { fault, depth, steps };
         let define = &record.subject.define;

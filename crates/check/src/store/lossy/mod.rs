@@ -333,6 +333,10 @@ impl<F: Filter> LossyWriter<'_, F> {
         let LossyStore { filter, slab, .. } = store;
         let guard = &crossbeam_epoch::pin();
         for Hashed { print, fixed, at } in hashed[self.n_settled..].iter().copied() {
+            // What is marked must be kept where the search may go on in spite of all.
+            if !F::LOSES && !slab.make_ready(rows.row(at as usize - HEAD).0.state.len(), desk) {
+                return Err(Full);
+            }
             let unlucky = store.unlucky > 0 && !filter.contains(print) && store.is_unlucky(dice);
             match if unlucky { Marked::New } else { filter.mark(print, set, guard) } {
                 Marked::New => {

@@ -77,6 +77,20 @@ impl Slab {
         self.budget.give(std::mem::take(self.given.get_mut()));
     }
 
+    /// Has a place ready for a state of this length, so that `add` finds one;
+    /// false if memory is full.
+    pub fn make_ready(&self, len: usize, desk: &mut Desk) -> bool {
+        let units = (HEAD + len).div_ceil(UNIT);
+        if *desk.free(units) != 0 {
+            return true;
+        }
+        let Some(token) = self.fresh(units as u64, desk) else { return false };
+        // SAFETY: the place is this thread's own, and as long as a record.
+        unsafe { self.at(token).cast_mut().cast::<u64>().write(0) };
+        *desk.free(units) = token;
+        true
+    }
+
     /// Keeps a state that was found from `parent` (0 for none); its token.
     /// `None` if memory is full.
     #[inline(always)]
