@@ -8,10 +8,14 @@
 //! channel: length u8 or u16 | slots
 //! ```
 //!
+//! Global rendezvous channels lie in the same place: only one of them holds a
+//! message at a time, in passing, and none in a state that is handed out.
+//!
 //! Invariant: equal states are equal bytes from `hidden` on. So bytes that mean
 //! nothing (free slots of a channel) are zero.
 
-use crate::system::{Chan, ChanIdx, Frame, Init, ProcIdx, System};
+use crate::system::{Chan, ChanIdx, Expr, Frame, Init, Node, Op, ProcIdx, System};
+use crate::visit::{Visitor, visit_expr, visit_op};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
@@ -58,6 +62,8 @@ pub struct ChanLayout {
     pub size: usize,
     /// Messages it can hold, at least 1: a rendezvous holds one in passing.
     pub capacity: usize,
+    /// It is a rendezvous.
+    pub passes: bool,
 }
 
 impl ChanLayout {
@@ -75,7 +81,14 @@ impl ChanLayout {
             })
             .collect();
         let size = len_size + capacity * message_size;
-        ChanLayout { len_size, field_offsets, message_size, size, capacity }
+        ChanLayout {
+            len_size,
+            field_offsets,
+            message_size,
+            size,
+            capacity,
+            passes: chan.slots == 0,
+        }
     }
 
     pub fn len(&self, bytes: &[u8], at: usize) -> usize {
@@ -109,7 +122,8 @@ impl Layout {
             at += 1;
             at - 1
         });
-        let (global_queues, procs_at) = queues(&system.globals, &chans, at);
+        let share = !asks_in_passing(system);
+        let (global_queues, procs_at) = queues(&system.globals, &chans, at, share);
         let wide_locations = system.procs.iter().any(|p| p.locations.len() > 256);
         let mut locals_at = if wide_locations { 3 } else { 2 };
         let priority_at = system.uses.priority.then(|| {
@@ -121,7 +135,7 @@ impl Layout {
             .iter()
             .map(|p| {
                 let own_size = locals_at + p.frame.size as usize;
-                let (queues, size) = queues(&p.frame, &chans, own_size);
+                let (queues, size) = queues(&p.frame, &chans, own_size, false);
                 ProcLayout { size, own_size, queues }
             })
             .collect();
@@ -159,18 +173,66 @@ impl Layout {
     }
 }
 
-/// The channels that a frame creates, from `at` on; and where they end.
-fn queues(frame: &Frame, chans: &[ChanLayout], mut at: usize) -> (Vec<QueueLayout>, usize) {
-    let mut queues = Vec::new();
-    for init in &frame.init {
-        if let Init::Channels { count, chan, .. } = init {
-            for _ in 0..*count {
-                queues.push(QueueLayout { offset: at, chan: *chan });
-                at += chans[chan.idx()].size;
+/// The channels that a frame creates, from `at` on; and where they end. If they
+/// `share`, all rendezvous channels lie at the beginning.
+fn queues(
+    frame: &Frame,
+    chans: &[ChanLayout],
+    at: usize,
+    share: bool,
+) -> (Vec<QueueLayout>, usize) {
+    let created = frame.init.iter().flat_map(|init| match init {
+        Init::Channels { count, chan, .. } => std::iter::repeat_n(*chan, *count as usize),
+        Init::Assign(..) => std::iter::repeat_n(ChanIdx(0), 0),
+    });
+    let shares = |chan: ChanIdx| share && chans[chan.idx()].passes;
+    let shared = created.clone().filter(|chan| shares(*chan));
+    let mut next = at + shared.map(|chan| chans[chan.idx()].size).max().unwrap_or(0);
+    let place = |chan: ChanIdx| {
+        let offset = if shares(chan) { at } else { next };
+        next += if shares(chan) { 0 } else { chans[chan.idx()].size };
+        QueueLayout { offset, chan }
+    };
+    let queues = created.map(place).collect();
+    (queues, next)
+}
+
+/// Whether the model may ask how full channels are while a message passes: in
+/// what decides if it is received.
+fn asks_in_passing(system: &System) -> bool {
+    let mut asks = Asks(false);
+    for clause in system.procs.iter().filter_map(|proc| proc.provided.as_ref()) {
+        visit_expr(&mut clause.clone(), &mut asks);
+    }
+    for op in system.actions.iter().flat_map(|action| &action.ops) {
+        visit_receives(op, &mut asks);
+    }
+    asks.0
+}
+
+fn visit_receives(op: &Op, asks: &mut Asks) {
+    match op {
+        Op::Receive(_) => visit_op(&mut op.clone(), asks),
+        Op::Block(block) => {
+            block.guards.iter().for_each(|guard| visit_receives(guard, asks));
+            for node in &block.nodes {
+                if let Node::Do { op, .. } = node {
+                    visit_receives(op, asks);
+                }
             }
         }
+        _ => {}
     }
-    (queues, at)
+}
+
+/// Looks for expressions that depend on how full a channel is.
+struct Asks(bool);
+
+impl Visitor for Asks {
+    fn expr(&mut self, expr: &mut Expr) {
+        use Expr::{Empty, Full, Len, NotEmpty, NotFull};
+        self.0 |= matches!(expr, Len(_) | Full(_) | Empty(_) | NotFull(_) | NotEmpty(_));
+    }
 }
 
 /// Where the processes and channels of one state are, found by walking it.

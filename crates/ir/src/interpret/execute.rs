@@ -174,7 +174,7 @@ impl Machine<'_> {
     }
 
     fn receive(&mut self, receive: &Receive) -> Eval<Outcome> {
-        let Some((queue, slot)) = self.receivable(receive)? else {
+        let Some((id, queue, slot)) = self.receivable(receive)? else {
             return Ok(Outcome::Blocked);
         };
         let expected = self.layout.chans[queue.chan.idx()].field_offsets.len();
@@ -185,13 +185,10 @@ impl Machine<'_> {
             );
         }
         if self.system.uses.claims {
-            let (id, _) = self.queue(&receive.chan)?;
             self.check_claims(id, true)?;
         }
         if self.events.is_some() {
             let values = (0..expected).map(|f| self.message_field(queue, slot, f)).collect();
-            let at = |q: &QueueLayout| q.offset == queue.offset;
-            let id = self.shape.queues.iter().position(at).unwrap_or(0);
             let event = Event::Received { queue: id, chan: queue.chan, values };
             self.events.get_or_insert_default().push(event);
         }

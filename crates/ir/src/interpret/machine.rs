@@ -424,8 +424,8 @@ impl<'s> Machine<'s> {
         }
     }
 
-    /// The channel and slot a receive would take its message from.
-    pub fn receivable(&mut self, receive: &Receive) -> Eval<Option<(QueueLayout, usize)>> {
+    /// The channel, with its number, and the slot a receive would take its message from.
+    pub fn receivable(&mut self, receive: &Receive) -> Eval<Option<(usize, QueueLayout, usize)>> {
         let (id, queue) = self.queue(&receive.chan)?;
         let rendezvous = self.system.chans[queue.chan.idx()].slots == 0;
         if rendezvous && receive.keep {
@@ -434,6 +434,6 @@ impl<'s> Machine<'s> {
         if self.handshake != rendezvous.then_some(id) {
             return Ok(None);
         }
-        Ok(self.find_message(receive, queue)?.map(|slot| (queue, slot)))
+        Ok(self.find_message(receive, queue)?.map(|slot| (id, queue, slot)))
     }
 }

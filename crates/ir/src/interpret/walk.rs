@@ -139,14 +139,17 @@ impl<'s> Walk<'s> {
         out
     }
 
-    /// The messages in each channel, as `name: [1,2] [3,4]`.
+    /// The messages in each channel, as `name: [1,2] [3,4]`. One that passes
+    /// through a rendezvous channel counts for that channel alone.
     pub fn channels(&self) -> Vec<(String, Vec<Message>)> {
         let machine = &self.machine;
         let mut out = Vec::new();
         for (id, queue) in machine.shape.queues.iter().enumerate() {
             let chan = &machine.layout.chans[queue.chan.idx()];
             let fields = machine.system.chans[queue.chan.idx()].fields.len();
-            let messages = (0..chan.len(&machine.state, queue.offset)).map(|slot| {
+            let elsewhere = chan.passes && machine.handshake != Some(id);
+            let len = if elsewhere { 0 } else { chan.len(&machine.state, queue.offset) };
+            let messages = (0..len).map(|slot| {
                 let values: Vec<i32> =
                     (0..fields).map(|f| machine.message_field(*queue, slot, f)).collect();
                 self.message(id, queue.chan.idx(), &values)

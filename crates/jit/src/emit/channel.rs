@@ -101,8 +101,9 @@ impl<'s> Emitter<'_, 's> {
         let mut nth = None;
         if let Some(index) = known.index {
             let value = self.checked_index(index);
-            let size = layout.chans[known.chan.idx()].size;
-            let distance = self.b.ins().imul_imm(value, size as i64);
+            // Rendezvous channels may lie in the same place.
+            let stride = if index.bound > 1 { queues[known.first + 1].offset - at } else { 0 };
+            let distance = self.b.ins().imul_imm(value, stride as i64);
             offset = self.moved(offset, distance);
             nth = Some(self.b.ins().ireduce(I32, value));
         }
