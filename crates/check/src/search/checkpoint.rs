@@ -15,7 +15,7 @@ use super::{Options, Order};
 use crate::blocks::{BlockReader, BlockWriter, damaged, read_number, write_number};
 use crate::files::{Difference, Error, Trouble};
 use crate::outcome::Saved;
-use crate::store::{ExactStore, Shape, TreeStore};
+use crate::store::{ExactStore, Known, PackedStore, Shape, TreeStore};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -40,6 +40,7 @@ struct Header {
 #[derive(Serialize, Deserialize)]
 enum Form {
     Exact,
+    Packed(Known),
     Tree(Vec<Shape>),
 }
 
@@ -121,6 +122,7 @@ impl Checkpoint {
         let mut to = BlockWriter::new(file);
         let store = match kept {
             Kept::Exact(_) => Form::Exact,
+            Kept::Packed(store) => Form::Packed(store.known().clone()),
             Kept::Tree(tree) => Form::Tree(tree.shapes()),
             // Not with a store that is lossy.
             _ => return Err(damaged()),
@@ -137,6 +139,7 @@ impl Checkpoint {
         frontier.iter_mut().try_for_each(|stack| stack.save(&mut to))?;
         match kept {
             Kept::Exact(store) => store.save(&mut to)?,
+            Kept::Packed(store) => store.save(&mut to)?,
             Kept::Tree(store) => store.save(&mut to)?,
             _ => {}
         }
@@ -241,6 +244,9 @@ fn read_states(
     }
     let kept = match &header.store {
         Form::Exact => Kept::Exact(ExactStore::load(hidden, from, &run.budget)?),
+        Form::Packed(known) => {
+            Kept::Packed(Box::new(PackedStore::load(known.clone(), from, &run.budget)?))
+        }
         Form::Tree(shapes) => {
             Kept::Tree(Box::new(TreeStore::load(shapes.clone(), from, &run.budget)?))
         }

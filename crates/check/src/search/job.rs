@@ -11,15 +11,19 @@ use crate::crc::Crc;
 use crate::files::{Error, Files, Trouble};
 use crate::outcome::{Saved, Stop};
 use crate::store::{
-    Bitstate, Compact, ExactStore, Filter, Fingerprints, LossyStore, Store, TreeStore,
+    Bitstate, Compact, ExactStore, Filter, Fingerprints, Full, LossyStore, PackedStore, Store,
+    Token, TreeStore,
 };
 
+/// Which bits vary is known sooner than where to cut a tree.
+const EARLIER: u64 = 4;
 /// Waiting states are worth going to disk if they take this part of the memory.
 const WORTH_SPILLING: u64 = 32;
 
 /// The states that were seen.
 pub(super) enum Kept<'a> {
     Exact(ExactStore),
+    Packed(Box<PackedStore>),
     Tree(Box<TreeStore>),
     /// Before they are many.
     Fingerprints(LossyStore<'a, Fingerprints>),
@@ -33,6 +37,7 @@ impl Kept<'_> {
     pub fn bytes(&self, run: &Run) -> u64 {
         match self {
             Kept::Exact(store) => store.bytes(),
+            Kept::Packed(store) => store.bytes(),
             Kept::Tree(store) => store.bytes(),
             Kept::Fingerprints(store) => store.bytes(),
             Kept::Bitstate(store) => store.bytes(),
@@ -78,7 +83,7 @@ impl<'a> Job<'a> {
             return;
         }
         if self.compress == Compress::On && matches!(self.kept, Kept::Exact(_)) {
-            run.pause_at(run.options.fold_after);
+            run.pause_at(run.options.fold_after / EARLIER);
         }
         if let Kept::Fingerprints(store) = &self.kept {
             run.pause_at(store.filter.most());
@@ -93,6 +98,11 @@ impl<'a> Job<'a> {
                 Event::Enough | Event::Full if is_few => self.pour(run),
                 Event::Enough => self.fold(run),
                 Event::Checkpoint => self.save(run),
+                Event::Full if self.has_misfits() => {
+                    if !self.widen(run) {
+                        break;
+                    }
+                }
                 Event::Full if self.can_fold() => {
                     // If it cannot be folded it can go on elsewhere.
                     self.save(run);
@@ -135,6 +145,7 @@ impl<'a> Job<'a> {
         }
         match &self.kept {
             Kept::Exact(store) => search(make, run, store, &mut self.frontier),
+            Kept::Packed(store) => search(make, run, &**store, &mut self.frontier),
             Kept::Tree(store) => search(make, run, &**store, &mut self.frontier),
             Kept::Bitstate(store) if is_strict(run) => {
                 provide_meanwhile(store, || strict::search(make, run, store));
@@ -159,21 +170,62 @@ impl<'a> Job<'a> {
         matches!(self.kept, Kept::Exact(_)) && self.compress != Compress::Off
     }
 
-    /// Folds the states together. They are lost if there is no room for that.
+    fn has_misfits(&self) -> bool {
+        matches!(&self.kept, Kept::Packed(store) if store.has_misfits())
+    }
+
+    /// Packs the states, or folds them together if that cannot be done and there
+    /// are enough of them, or no memory for more. They are lost if there is no
+    /// room for that.
     fn fold(&mut self, run: &Run) {
-        run.pause_at(u64::MAX);
         let store = match std::mem::replace(&mut self.kept, Kept::Nothing) {
             Kept::Exact(store) => store,
             other => {
+                run.pause_at(u64::MAX);
                 self.kept = other;
                 return;
             }
         };
-        let frontier = &mut self.frontier;
-        let folded = store
-            .fold(&run.budget, |name| frontier.iter_mut().try_for_each(|stack| stack.rename(name)));
-        match folded {
-            Ok(tree) => self.kept = Kept::Tree(Box::new(tree)),
+        let few = run.event() == Event::Enough && !run.has_states(run.options.fold_after);
+        run.pause_at(u64::MAX);
+        let (budget, frontier) = (&run.budget, &mut self.frontier);
+        let folded = store.pack(budget, |name| rename(frontier, name)).and_then(|packed| {
+            Ok(match packed {
+                Ok(packed) => Kept::Packed(Box::new(packed)),
+                Err(store) if few => {
+                    run.pause_at(run.options.fold_after);
+                    Kept::Exact(store)
+                }
+                Err(store) => {
+                    Kept::Tree(Box::new(store.fold(budget, |name| rename(frontier, name))?))
+                }
+            })
+        });
+        self.go_on_with(folded, run);
+    }
+
+    /// Makes room for states that did not fit; false, and all is as it was, if
+    /// there is no memory for that.
+    fn widen(&mut self, run: &Run) -> bool {
+        let Kept::Packed(store) = &self.kept else { return false };
+        let (budget, frontier) = (&run.budget, &mut self.frontier);
+        let widened = store.widen(budget, |name| rename(frontier, name)).and_then(|widened| {
+            Ok(match widened {
+                Some(packed) => Kept::Packed(Box::new(packed)),
+                None => Kept::Tree(Box::new(store.fold(budget, |name| rename(frontier, name))?)),
+            })
+        });
+        if matches!(widened, Err(Trouble::Full)) {
+            return false;
+        }
+        self.kept = Kept::Nothing;
+        self.go_on_with(widened, run);
+        true
+    }
+
+    fn go_on_with(&mut self, kept: Result<Kept<'a>, Trouble>, run: &Run) {
+        match kept {
+            Ok(kept) => self.kept = kept,
             Err(trouble) => {
                 run.go_on();
                 run.trouble(trouble);
@@ -204,6 +256,14 @@ impl<'a> Job<'a> {
             run.trouble(trouble);
         }
     }
+}
+
+/// Names all states that wait anew.
+fn rename(
+    frontier: &mut [Stack],
+    name: &mut dyn FnMut(Token) -> Result<Token, Full>,
+) -> Result<(), Trouble> {
+    frontier.iter_mut().try_for_each(|stack| stack.rename(name))
 }
 
 /// Makes the store and puts the initial states into it.

@@ -213,6 +213,11 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
             };
             return conclude_lossy(make, run, &store, lossy);
         }
+        Kept::Packed(store) => {
+            // Its memory is needed to find the way.
+            drop(store);
+            (Vec::new(), true)
+        }
         Kept::Tree(tree) => (tree.shapes(), true),
         Kept::Nothing => (Vec::new(), false),
     };

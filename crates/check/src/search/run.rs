@@ -267,10 +267,18 @@ impl<'a> Run<'a> {
         }
     }
 
+    pub fn has_states(&self, n: u64) -> bool {
+        self.states.load(Ordering::Relaxed) >= n
+    }
+
     /// Lets a search go on that has paused, or that has memory again.
     pub fn go_on(&self) {
         if self.event() != Event::End {
             self.stop.0.store(0, Ordering::Relaxed);
+        }
+        // Found while another thread had paused the search.
+        if self.options.order == Order::Dfs {
+            self.end_level();
         }
     }
 

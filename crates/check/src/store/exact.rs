@@ -10,11 +10,12 @@
 //! Guarantee: a state that was new once is found for ever after, and no other
 //! state is taken for it: states are compared byte by byte.
 
+use super::packed::{Form, Known, PackedStore};
 use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
 use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
 use super::tree::{MOST_SHAPES, TreeStore};
-use super::{Full, States, Store, Token, Writer, push_reserved};
+use super::{Full, SAMPLE, States, Store, Token, Writer, push_reserved};
 use crate::blocks::damaged;
 use crate::bytes::{equal, hash};
 use crate::files::Trouble;
@@ -63,10 +64,33 @@ impl ExactStore {
     }
 }
 
-/// States of which a tree's shapes are learnt.
-const SAMPLE: usize = 32_768;
-
 impl ExactStore {
+    /// Moves all states to a packed store, giving memory back on the way, and has
+    /// `rename` name the states that wait anew. The states from which they were
+    /// found are forgotten. If there is no form for them, all is as it was.
+    pub(crate) fn pack<E: From<Full>>(
+        self,
+        budget: &Arc<Budget>,
+        rename: impl FnOnce(&mut dyn FnMut(Token) -> Result<Token, Full>) -> Result<(), E>,
+    ) -> Result<Result<PackedStore, ExactStore>, E> {
+        let places = self.records.chunks().flatten();
+        let known = Known::of(places.map(|place| self.records.state(place)));
+        let Some(form) = known.and_then(Form::new) else { return Ok(Err(self)) };
+        let ExactStore { table, records, .. } = self;
+        // Its memory is needed now.
+        drop(table);
+        let packed = PackedStore::new(form, budget).ok_or(Full)?;
+        let mut writer = packed.writer();
+        rename(&mut |token| writer.name(records.state(Place(token))))?;
+        for (number, places) in records.chunks().enumerate() {
+            places.into_iter().try_for_each(|place| writer.insert(records.state(place)))?;
+            records.release(number);
+        }
+        writer.settle(|_, _, _| {})?;
+        drop(writer);
+        Ok(Ok(packed))
+    }
+
     /// Moves all states to a compact store, giving memory back on the way, and
     /// has `rename` name the states that wait anew. The states from which they
     /// were found are forgotten.

@@ -4,8 +4,10 @@
 //! `rows`, and has the store `advance`: some states ago they were hashed, some
 //! states from now they are compared. In between, memory has time to arrive.
 
+mod dictionaries;
 mod exact;
 mod lossy;
+mod packed;
 mod records;
 mod shape;
 mod table;
@@ -19,6 +21,7 @@ pub use lossy::{
     Bitstate, Collect, Collector, Compact, Filter, Fingerprints, Layout, LossyStore, Marked, Slab,
     SlabDesk,
 };
+pub use packed::{Known, PackedStore};
 pub use shape::Shape;
 pub use tree::{TreeStore, TreeWriter};
 
@@ -26,6 +29,9 @@ use ir::rows::{Cause, HEAD, Rows, stride};
 
 /// The name that a store gives to a state.
 pub type Token = u64;
+
+/// States of which a tree's shapes are learnt.
+const SAMPLE: usize = 32_768;
 
 /// The store is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,7 +1,8 @@
-//! Both stores against a hash set, by one thread and by more.
+//! Exact stores against a hash set, by one thread and by more.
 
+use super::packed::Form;
 use super::shape::Shape;
-use super::{ExactStore, Full, Store, Token, TreeStore, Writer};
+use super::{ExactStore, Full, Known, PackedStore, Store, Token, TreeStore, Writer};
 use crate::memory::Budget;
 use ir::rows::Head;
 use std::collections::HashSet;
@@ -19,6 +20,29 @@ fn exact(hidden: usize, limit: u64) -> ExactStore {
 
 fn tree(shapes: Vec<Shape>, limit: u64) -> TreeStore {
     TreeStore::new(shapes, &Arc::new(Budget::new(limit))).expect("room for a small store")
+}
+
+/// A store that all of the states fit into.
+fn packed(states: &[Vec<u8>], limit: u64) -> PackedStore {
+    let known = Known::of(states.iter().map(Vec::as_slice));
+    let form = known.and_then(Form::new).expect("states in which few bits vary");
+    PackedStore::new(form, &Arc::new(Budget::new(limit))).expect("room for a small store")
+}
+
+/// States of two lengths in which 40 bits vary.
+fn narrow_states(n: usize) -> Vec<Vec<u8>> {
+    let mut seed = 11;
+    let mut state = || {
+        let mut state = vec![7; if random(&mut seed).is_multiple_of(3) { 21 } else { 30 }];
+        for at in [1, 2, 5, 8, 11, 13, 16, 17, 19, 20] {
+            state[at] = 0x50 | (random(&mut seed) % 4) as u8;
+        }
+        for at in [9, 10] {
+            state[at] = (random(&mut seed) % 2) as u8 * 0x82;
+        }
+        state
+    };
+    (0..n).map(|_| state()).collect()
 }
 
 /// Inserts one state; its token if it was new.
@@ -83,6 +107,64 @@ fn the_tree_agrees_with_a_hash_set() {
 }
 
 #[test]
+fn the_packed_store_agrees_with_a_hash_set() {
+    let states = narrow_states(100_000);
+    agrees_with_a_hash_set(&packed(&states, 1 << 30), 0, &states);
+}
+
+#[test]
+fn a_packed_store_makes_room_for_what_does_not_fit() {
+    let budget = Arc::new(Budget::new(1 << 30));
+    let store = ExactStore::new(0, &budget).expect("room");
+    let mut tokens = Vec::new();
+    let mut writer = store.writer();
+    for state in narrow_states(5_000) {
+        let token = insert(&mut writer, &state).expect("room");
+        tokens.extend(token.map(|token| (token, state)));
+    }
+    drop(writer);
+    let there = |writer: &mut dyn FnMut(Token) -> Vec<u8>, tokens: &[(Token, Vec<u8>)]| {
+        tokens.iter().all(|(token, state)| writer(*token) == *state)
+    };
+    let rename = |tokens: &mut Vec<(Token, Vec<u8>)>,
+                  name: &mut dyn FnMut(Token) -> Result<Token, Full>| {
+        tokens.iter_mut().try_for_each(|(token, _)| name(*token).map(|new| *token = new))
+    };
+    let packed = store.pack::<Full>(&budget, |name| rename(&mut tokens, name)).expect("room");
+    let mut packed = packed.ok().expect("a form");
+    // Another value of a byte, another length.
+    for misfit in [vec![0xAA; 30], vec![7; 40]] {
+        let mut writer = packed.writer();
+        assert!(!writer.contains(&misfit));
+        assert_eq!(insert(&mut writer, &misfit), Err(Full));
+        drop(writer);
+        assert!(packed.has_misfits());
+        let wider = packed.widen::<Full>(&budget, |name| rename(&mut tokens, name));
+        let Some(wider) = wider.expect("room") else { break };
+        packed = wider;
+        let mut writer = packed.writer();
+        let token = insert(&mut writer, &misfit).expect("room").expect("a new state");
+        tokens.push((token, misfit));
+        let mut space = Vec::new();
+        assert!(there(&mut |token| writer.read(token, &mut space).to_vec(), &tokens));
+        assert!(tokens.iter().all(|(_, state)| insert(&mut writer, state) == Ok(None)));
+    }
+    let n = tokens.len();
+    // Too many bits for a word.
+    let mut writer = packed.writer();
+    assert_eq!(insert(&mut writer, &[0x33; 30].map(|b: u8| b.rotate_left(1))), Err(Full));
+    assert_eq!(insert(&mut writer, &[0xCC; 30]), Err(Full));
+    drop(writer);
+    assert!(packed.widen::<Full>(&budget, |_| Ok(())).expect("room").is_none());
+    let tree = packed.fold::<Full>(&budget, |name| rename(&mut tokens, name)).expect("room");
+    let mut writer = tree.writer();
+    let mut space = Vec::new();
+    assert!(there(&mut |token| writer.read(token, &mut space).to_vec(), &tokens));
+    assert!(tokens.iter().all(|(_, state)| insert(&mut writer, state) == Ok(None)));
+    assert!(n > 5_000 - 100);
+}
+
+#[test]
 fn a_state_moves_from_store_to_store() {
     let budget = Arc::new(Budget::new(1 << 30));
     let store = ExactStore::new(0, &budget).expect("room");
@@ -108,19 +190,26 @@ fn a_state_moves_from_store_to_store() {
     assert_eq!(insert(&mut writer, &[9; 20]).map(|token| token.is_some()), Ok(true));
 }
 
-fn is_new_to_one_of_many_threads<S: Store>(store: &S) {
-    const STATES: u64 = 200_000;
+const STATES: u64 = 200_000;
+
+/// Different in all bits, or in few.
+fn numbered(number: u64, spread: bool) -> Vec<u8> {
+    let mut state = vec![0; 20];
+    let bits = if spread { number.wrapping_mul(0x9E37_79B9_7F4A_7C15) } else { number };
+    state[..8].copy_from_slice(&bits.to_le_bytes());
+    state[19] = number as u8;
+    state
+}
+
+fn is_new_to_one_of_many_threads<S: Store>(store: &S, spread: bool) {
     let walk = |offset: u64| {
         let mut writer = store.writer();
         let mut new = Vec::new();
         // All threads come by all states, each from another place on.
         for i in 0..STATES {
             let number = (i + offset) % STATES;
-            let mut state = [0; 20];
-            state[..8].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
-            state[19] = number as u8;
             writer.rows().set_head(Head::new(number as u32, 0));
-            writer.rows().push(&state);
+            writer.rows().push(&numbered(number, spread));
             writer.advance(|token, mark, _| new.push((token, mark))).expect("room");
             if writer.rows().is_full() {
                 writer.settle(|token, mark, _| new.push((token, mark))).expect("room");
@@ -140,8 +229,10 @@ fn is_new_to_one_of_many_threads<S: Store>(store: &S) {
 
 #[test]
 fn a_state_is_new_to_one_of_many_threads() {
-    is_new_to_one_of_many_threads(&exact(0, 1 << 30));
-    is_new_to_one_of_many_threads(&tree(Vec::new(), 1 << 30));
+    is_new_to_one_of_many_threads(&exact(0, 1 << 30), true);
+    is_new_to_one_of_many_threads(&tree(Vec::new(), 1 << 30), true);
+    let states: Vec<Vec<u8>> = (0..STATES).map(|number| numbered(number, false)).collect();
+    is_new_to_one_of_many_threads(&packed(&states, 1 << 30), false);
 }
 
 fn keeps_its_limit<S: Store>(store: &S, budget: &Budget, least: u64) {
@@ -161,6 +252,13 @@ fn stores_keep_their_limit() {
     let budget = Arc::new(Budget::new(4 << 20));
     keeps_its_limit(&ExactStore::new(0, &budget).expect("room"), &budget, 100_000);
     let budget = Arc::new(Budget::new(4 << 20));
+    let states: Vec<Vec<u8>> = (0..1u64 << 20).map(|n| n.to_le_bytes().to_vec()).collect();
+    let store = packed(&states, 4 << 20);
+    let mut writer = store.writer();
+    let n = states.iter().take_while(|state| insert(&mut writer, state) != Err(Full)).count();
+    assert!(n > 300_000 && store.bytes() <= 4 << 20 && !store.has_misfits(), "{n}");
+    assert!(states[..n].iter().all(|state| writer.contains(state)));
+    drop(writer);
     // Half of such a state is different in each: nothing to be saved.
     keeps_its_limit(&TreeStore::new(Vec::new(), &budget).expect("room"), &budget, 50_000);
 }

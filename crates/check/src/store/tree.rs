@@ -12,11 +12,11 @@
 //! Guarantee: equal roots are equal states, byte by byte; nothing is hashed
 //! away. What it does not keep is the state from which one was found.
 
+use super::dictionaries::{Desks, Dictionaries, Leaf};
 use super::shape::{LEAF, Shape};
-use super::table::{Entry, Growth, Inserted, Table, tag};
-use super::words::{Desk, NUMBER_BITS, Words, mix, same};
+use super::table::{Growth, Inserted, Table, Whole, mix};
+use super::words::{NUMBER_BITS, same};
 use super::{Full, Store, Token, Writer, push_reserved};
-use crate::blocks::{damaged, read_number, write_number};
 use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
@@ -25,7 +25,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// A fuller table that grows in smaller steps.
-const GROWTH: Growth = Growth { eighths: 11, full: 62, pieces: 256 };
+pub(super) const GROWTH: Growth = Growth { eighths: 11, full: 62, pieces: 256 };
 /// States of a batch.
 const MOST_OFFERED: usize = 128;
 /// Bytes of rows that are taken at once at the latest.
@@ -39,117 +39,10 @@ pub const MOST_SHAPES: usize = 7;
 /// the length and the left node proper.
 const OTHER: u64 = 7;
 
-struct Root;
-
-impl Entry for Root {
-    #[inline]
-    fn tag(entry: u64) -> u64 {
-        tag(mix(entry))
-    }
-}
-
 pub struct TreeStore {
-    roots: Table<Root>,
+    roots: Table<Whole>,
     dictionaries: Dictionaries,
     shapes: Vec<Arc<Shape>>,
-}
-
-/// One dictionary for each length of leaves in words; the first also has the
-/// nodes, which are two numbers in a word.
-struct Dictionaries {
-    one: Words<1>,
-    two: Words<2>,
-    three: Words<3>,
-    four: Words<4>,
-}
-
-#[derive(Default)]
-struct Desks {
-    one: Desk<1>,
-    two: Desk<2>,
-    three: Desk<3>,
-    four: Desk<4>,
-}
-
-/// Words of a leaf.
-const WORDS: usize = LEAF / 8;
-type Leaf = [u64; WORDS];
-
-impl Dictionaries {
-    fn new(budget: &Arc<Budget>) -> Option<Dictionaries> {
-        Some(Dictionaries {
-            one: Words::new(budget)?,
-            two: Words::new(budget)?,
-            three: Words::new(budget)?,
-            four: Words::new(budget)?,
-        })
-    }
-
-    fn bytes(&self) -> u64 {
-        self.one.bytes() + self.two.bytes() + self.three.bytes() + self.four.bytes()
-    }
-
-    /// The number of a leaf of so many bytes, if it is known at once.
-    #[inline(always)]
-    fn ask(&self, leaf: &Leaf, size: usize, mark: u32, desks: &mut Desks) -> Option<u32> {
-        let [a, b, c, d] = *leaf;
-        match size.div_ceil(8) {
-            0 | 1 => self.one.ask(&[a], mark, &mut desks.one),
-            2 => self.two.ask(&[a, b], mark, &mut desks.two),
-            3 => self.three.ask(&[a, b, c], mark, &mut desks.three),
-            _ => self.four.ask(&[a, b, c, d], mark, &mut desks.four),
-        }
-    }
-
-    /// Tells the numbers of leaves that were asked for.
-    fn resolve(
-        &self,
-        size: usize,
-        desks: &mut Desks,
-        guard: &Guard,
-        tell: impl FnMut(u32, u32),
-    ) -> Result<(), Full> {
-        match size.div_ceil(8) {
-            0 | 1 => self.one.resolve(&mut desks.one, guard, tell),
-            2 => self.two.resolve(&mut desks.two, guard, tell),
-            3 => self.three.resolve(&mut desks.three, guard, tell),
-            _ => self.four.resolve(&mut desks.four, guard, tell),
-        }
-    }
-
-    #[inline(always)]
-    fn prefetch(&self, number: u32, size: usize) {
-        match size.div_ceil(8) {
-            0 | 1 => self.one.prefetch(number),
-            2 => self.two.prefetch(number),
-            3 => self.three.prefetch(number),
-            _ => self.four.prefetch(number),
-        }
-    }
-
-    #[inline]
-    fn leaf(&self, number: u32, size: usize) -> Leaf {
-        match size.div_ceil(8) {
-            0 | 1 => {
-                let [a] = self.one.row(number);
-                [a, 0, 0, 0]
-            }
-            2 => {
-                let [a, b] = self.two.row(number);
-                [a, b, 0, 0]
-            }
-            3 => {
-                let [a, b, c] = self.three.row(number);
-                [a, b, c, 0]
-            }
-            _ => self.four.row(number),
-        }
-    }
-
-    #[inline]
-    fn join(&self, number: u32) -> u64 {
-        self.one.row(number)[0]
-    }
 }
 
 impl TreeStore {
@@ -602,13 +495,8 @@ impl Writer for TreeWriter<'_> {
 impl TreeStore {
     /// Writes all states but not the shapes. Nobody may be searching.
     pub(crate) fn save(&self, to: &mut dyn Write) -> io::Result<()> {
-        let Dictionaries { one, two, three, four } = &self.dictionaries;
-        one.save(to)?;
-        two.save(to)?;
-        three.save(to)?;
-        four.save(to)?;
-        write_number(to, self.roots.entries().count() as u64)?;
-        self.roots.entries().try_for_each(|root| write_number(to, root))
+        self.dictionaries.save(to)?;
+        self.roots.save(to)
     }
 
     /// Reads what `save` has written; all states have the names they had.
@@ -617,28 +505,8 @@ impl TreeStore {
         from: &mut dyn Read,
         budget: &Arc<Budget>,
     ) -> Result<TreeStore, Trouble> {
-        let dictionaries = Dictionaries {
-            one: Words::load(from, budget)?,
-            two: Words::load(from, budget)?,
-            three: Words::load(from, budget)?,
-            four: Words::load(from, budget)?,
-        };
-        let roots = Table::<Root>::new(budget, GROWTH).ok_or(Full)?;
-        let n_roots = read_number(from)?;
-        let guard = &mut crossbeam_epoch::pin();
-        for i in 0..n_roots {
-            if i % 1024 == 0 {
-                guard.repin();
-            }
-            let root = read_number(from)?;
-            if root == 0 || root >> 63 != 0 {
-                return Err(damaged().into());
-            }
-            // No root is there twice, so none needs to be compared.
-            if roots.insert_value(mix(root), root, guard) == Inserted::NoRoom {
-                return Err(Trouble::Full);
-            }
-        }
+        let dictionaries = Dictionaries::load(from, budget)?;
+        let roots = Table::<Whole>::load(from, budget, GROWTH)?;
         Ok(TreeStore { roots, dictionaries, shapes: shapes.into_iter().map(Arc::new).collect() })
     }
 }

@@ -4,7 +4,7 @@
 //! for its row for ever. Number 0 stands for none.
 
 use super::Full;
-use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
+use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, mix, tag};
 use crate::blocks::{damaged, read_number, write_number};
 use crate::files::Trouble;
 use crate::memory::{Budget, Mapping, prefetch};
@@ -49,13 +49,6 @@ impl<const K: usize> Default for Desk<K> {
         let (recent, asked, positions) = (Vec::new(), Vec::new(), Vec::new());
         Desk { next: 0, end: 0, recent, asked, positions }
     }
-}
-
-/// Spreads the bits of a number over all of it.
-#[inline(always)]
-pub fn mix(number: u64) -> u64 {
-    let n = (number ^ (number >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    (n ^ (n >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
 /// Whether two rows are equal, word by word: wide loads of words that were

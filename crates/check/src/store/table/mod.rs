@@ -25,10 +25,14 @@
 mod growth;
 mod shard;
 
+use super::Full;
+use crate::blocks::{damaged, read_number, write_number};
+use crate::files::Trouble;
 use crate::memory::{Budget, prefetch};
 use crossbeam_epoch::Guard;
 use growth::Room;
 use shard::{Generation, LINE_SLOTS, Shard, next_in_line};
+use std::io::{self, Read, Write};
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
@@ -88,6 +92,23 @@ impl Entry for Rest {
     fn tag(entry: u64) -> u64 {
         (entry >> (REST_BITS - TAG_BITS)) & TAG_MASK
     }
+}
+
+/// An entry that is all there is of what it stands for.
+pub struct Whole;
+
+impl Entry for Whole {
+    #[inline]
+    fn tag(entry: u64) -> u64 {
+        tag(mix(entry))
+    }
+}
+
+/// Spreads the bits of a number over all of it.
+#[inline(always)]
+pub fn mix(number: u64) -> u64 {
+    let n = (number ^ (number >> 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    (n ^ (n >> 29)).wrapping_mul(0xBF58_476D_1CE4_E5B9)
 }
 
 /// The tag in a hash.
@@ -537,6 +558,39 @@ fn entry(slot: &AtomicU64) -> Option<u64> {
     // Acquire: what the entry points to is seen with it.
     let entry = slot.load(Ordering::Acquire) & !FROZEN;
     (entry != EMPTY).then_some(entry)
+}
+
+impl Table<Whole> {
+    /// Writes all entries. Nobody may insert meanwhile.
+    pub fn save(&self, to: &mut dyn Write) -> io::Result<()> {
+        write_number(to, self.entries().count() as u64)?;
+        self.entries().try_for_each(|entry| write_number(to, entry))
+    }
+
+    /// Reads what `save` has written.
+    pub fn load(
+        from: &mut dyn Read,
+        budget: &Arc<Budget>,
+        growth: Growth,
+    ) -> Result<Table<Whole>, Trouble> {
+        let table = Table::new(budget, growth).ok_or(Full)?;
+        let n_entries = read_number(from)?;
+        let guard = &mut crossbeam_epoch::pin();
+        for i in 0..n_entries {
+            if i % 1024 == 0 {
+                guard.repin();
+            }
+            let entry = read_number(from)?;
+            if entry & !FROZEN == EMPTY || entry & FROZEN != 0 {
+                return Err(damaged().into());
+            }
+            // None is there twice, so none needs to be compared.
+            if table.insert_value(mix(entry), entry, guard) == Inserted::NoRoom {
+                return Err(Trouble::Full);
+            }
+        }
+        Ok(table)
+    }
 }
 
 impl Table<Rest> {
