@@ -24,10 +24,13 @@ pub fn is_fast() -> bool {
 
 #[cfg(target_arch = "x86_64")]
 fn amd_family() -> Option<u32> {
-    use std::arch::x86_64::__cpuid;
-    let maker = __cpuid(0);
+    // Older compilers call it unsafe.
+    #[allow(unused_unsafe)]
+    // SAFETY: all machines of this kind have it.
+    let cpuid = |leaf| unsafe { std::arch::x86_64::__cpuid(leaf) };
+    let maker = cpuid(0);
     let amd = [maker.ebx, maker.edx, maker.ecx].map(u32::to_le_bytes).concat() == b"AuthenticAMD";
-    let signature = __cpuid(1).eax;
+    let signature = cpuid(1).eax;
     let (base, extended) = (signature >> 8 & 0xF, signature >> 20 & 0xFF);
     amd.then_some(if base == 0xF { base + extended } else { base })
 }
