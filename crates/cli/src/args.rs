@@ -184,7 +184,7 @@ pub struct CheckArgs {
     #[arg(long, value_enum)]
     pub order: Option<Turns>,
 
-    /// Keep states folded together: a fraction of the memory, at some cost of time
+    /// Keep states compressed, without loss: a fraction of the memory, at some cost of time
     #[arg(long, value_enum, default_value = "auto", value_name = "WHEN")]
     pub compress: When,
 
