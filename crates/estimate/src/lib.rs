@@ -9,7 +9,7 @@
 //! | one bitstate run | [`bitstate`] | Holzmann 1998; Stern; Dillinger & Manolios 2004 |
 //! | one run with hash compaction | [`compact`] | Wolper & Leroy 1993; Stern & Dill 1995 |
 //! | several bitstate runs in arenas of different size | [`growth`] | Ikeda, Jibiki & Kuno 2013; Holzmann 2016 |
-//! | which states did several searches have in common | [`species`] | Chao 1987; Burnham & Overton; Good |
+//! | which states did several searches have in common | [`species`] | Chao 1987 |
 //!
 //! What one run knows is how often its hash functions must have failed. It does
 //! not know what lies behind a state that was taken for an old one. Estimates
@@ -22,6 +22,5 @@ pub mod species;
 
 mod coverage;
 mod series;
-mod simplex;
 
 pub use coverage::Estimate;

@@ -37,6 +37,8 @@ pub struct Figures {
     /// Of a sample of the states, how many were seen by one task, by two, and
     /// so on; the last number counts those seen by more, too.
     pub overlap: [u64; 8],
+    /// States that tasks have met in this sample and none has seen.
+    pub edge: u64,
     /// States that all tasks together have really seen, if they were counted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exact_states: Option<u64>,
@@ -61,8 +63,9 @@ impl Figures {
             tasks: seen.tasks,
             distinct_states,
             reachable_states: reachable,
-            coverage: coverage.map(|c| Coverage { interval: c.into(), method: "overlap" }),
+            coverage: coverage.map(|c| Coverage { interval: c.into(), method: "overlap and edge" }),
             overlap: seen.incidence.seen_by,
+            edge: seen.incidence.edge,
             exact_states: None,
         }
     }

@@ -1,7 +1,7 @@
 //! How much a swarm has seen, from the sketch of its record.
 
 use crate::record::Record;
-use crate::sketch::WITNESSES;
+use crate::sketch::{Sighting, WITNESSES};
 use estimate::species::Incidence;
 
 /// What some tasks have seen together.
@@ -17,35 +17,21 @@ pub fn seen(record: &Record, tasks: usize) -> Seen {
     let numbers = record.tasks.keys().take(tasks);
     let (count, last) = numbers.fold((0, None), |(n, _), number| (n + 1, Some(*number)));
     let mut by = [0u64; WITNESSES];
-    let (mut both, mut others) = (0, 0);
-    for (alike, other) in record.sketch.tasks() {
-        let n = alike.take_while(|number| Some(*number) <= last).count();
-        let other = other.is_some_and(|number| Some(number) <= last) as u64;
+    let (mut others, mut edge) = (0, 0);
+    let is_done = |number: Option<u32>| number.is_some_and(|number| Some(number) <= last);
+    for Sighting { alike, other, met } in record.sketch.sightings() {
+        let n = alike.take_while(|number| is_done(Some(*number))).count();
         if n > 0 {
             by[n - 1] += 1;
-            both += other;
-        } else {
-            others += other;
+        } else if is_done(other) {
+            others += 1;
+        } else if is_done(met) {
+            edge += 1;
         }
     }
     let tasks = record.tasks.values().take(count).filter(|done| done.alike).count() as u64;
-    let incidence = Incidence {
-        tasks,
-        seen_by: by,
-        both,
-        others,
-        share: record.sketch.share(),
-        fill: fill(record, count),
-    };
+    let incidence = Incidence { tasks, seen_by: by, others, edge, share: record.sketch.share() };
     Seen { tasks: count, incidence }
-}
-
-/// How full the arenas of tasks alike are, at the median.
-fn fill(record: &Record, tasks: usize) -> f64 {
-    let alike = record.tasks.values().take(tasks).filter(|done| done.alike);
-    let mut fills: Vec<f64> = alike.map(|d| d.bits_set as f64 / d.arena as f64).collect();
-    fills.sort_by(f64::total_cmp);
-    fills.get(fills.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// The curve of what was seen against the number of tasks: about as many points as asked for, closer together where tasks are few.

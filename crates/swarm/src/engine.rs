@@ -167,9 +167,9 @@ struct Both<'c> {
 }
 
 impl Collect for Both<'_> {
-    fn collect(&self, states: &[u64]) {
-        self.gatherer.collect(states);
-        self.collector.collect(states);
+    fn collect(&self, stored: &[u64], met: &[u64]) -> u64 {
+        self.collector.collect(stored, met);
+        self.gatherer.collect(stored, met)
     }
 }
 

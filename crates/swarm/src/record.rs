@@ -223,7 +223,7 @@ mod tests {
         let mut dice = Dice(100 + number as u64);
         let gatherer = Gatherer::new();
         for _ in 0..2000 {
-            gatherer.collect(&[Dice(dice.below(5000) as u64).roll()]);
+            gatherer.collect(&[Dice(dice.below(5000) as u64).roll()], &[]);
         }
         let mut record = Record::new(subject());
         for place in 0..dice.below(3) as u32 {

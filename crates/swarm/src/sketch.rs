@@ -1,32 +1,43 @@
 //! Which states did which tasks see? A sample of all states that tells.
 //!
-//! A state is in the sample if its hash, which is the same in all tasks,
-//! is one of the smallest of all that were seen (Broder's bottom-k sketch). If
-//! it is one of the smallest of all, it is one of the smallest of each task
-//! that saw it; so of the states in the sample nothing is lost when sketches
+//! A state is in the sample if its hash, which is the same in all tasks, lies
+//! below a ceiling. The ceiling of a task comes down as it finds states, so that
+//! the sample stays small (Broder's bottom-k sketch), and of several tasks the
+//! lowest holds; so of the states in the sample nothing is lost when sketches
 //! are merged, and whatever holds of the sample tells of all states.
 //!
 //! Of each state the first few tasks of those that are alike are kept, and the
 //! first of the others: how many states there are is told by tasks that see a
 //! state equally often, which short walks and long searches do not.
 //!
-//! Invariant: hashes ascend; the tasks of each ascend.
+//! Besides the states that tasks have stored, the sample has those that they
+//! met as successors and took for others. They are reachable all the same: if
+//! nobody has stored them, they are where the swarm's knowledge ends.
+//!
+//! Invariant: hashes ascend, below the ceiling; the tasks of each ascend.
 
-use check::Collect;
+use check::{Collect, Hashes};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, PoisonError};
 
-/// States of a sample. The number of all states is then known to about 1.6 %
-/// (one standard deviation), the part of them that has some property to 0.8
-/// points or better.
+/// States of a sample, at most. The number of all states is then known to about
+/// 1.6 % (one standard deviation), the part of them that has some property to
+/// 0.8 points or better.
 pub const SAMPLE: usize = 4096;
 /// Tasks of those alike that are remembered of each state, those of the smallest
 /// numbers.
 pub const WITNESSES: usize = 8;
 
 const NOBODY: u32 = u32::MAX;
+
+/// Nobody after this one.
+fn first(task: u32) -> [u32; WITNESSES] {
+    let mut tasks = [NOBODY; WITNESSES];
+    tasks[0] = task;
+    tasks
+}
 
 /// A state of the sample, and who saw it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +47,8 @@ struct Entry {
     alike: [u32; WITNESSES],
     /// The first of the others.
     other: u32,
+    /// The first of all that has met it and not stored it.
+    met: u32,
 }
 
 impl Entry {
@@ -54,31 +67,42 @@ impl Entry {
             b.next_if_eq(&next);
             *place = next;
         }
-        Entry { state: self.state, alike, other: self.other.min(other.other) }
+        let (other, met) = (self.other.min(other.other), self.met.min(other.met));
+        Entry { state: self.state, alike, other, met }
     }
 }
 
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sketch {
+    /// Of states with smaller hashes nothing is left out.
+    ceiling: u64,
     entries: Vec<Entry>,
 }
 
-impl Sketch {
-    /// Of one task, from its smallest hashes.
-    fn of_task(task: u32, is_alike: bool, states: &[u64]) -> Sketch {
-        let mut alike = [NOBODY; WITNESSES];
-        let (first, other) = if is_alike { (task, NOBODY) } else { (NOBODY, task) };
-        alike[0] = first;
-        let entry = |&state: &u64| Entry { state, alike, other };
-        Sketch { entries: states.iter().map(entry).collect() }
+impl Default for Sketch {
+    fn default() -> Sketch {
+        Sketch { ceiling: u64::MAX, entries: Vec::new() }
     }
+}
 
+/// What is known of a state of the sample.
+pub struct Sighting<A> {
+    /// The first tasks of those alike that have stored it, `WITNESSES` at most.
+    pub alike: A,
+    /// The first of the others that has.
+    pub other: Option<u32>,
+    /// The first of all that has met it and not stored it.
+    pub met: Option<u32>,
+}
+
+impl Sketch {
     /// Of the tasks of both.
     pub fn merge(&self, other: &Sketch) -> Sketch {
-        let most = (self.entries.len() + other.entries.len()).min(SAMPLE);
-        let mut entries = Vec::with_capacity(most);
-        let (mut a, mut b) = (self.entries.as_slice(), other.entries.as_slice());
-        while entries.len() < SAMPLE {
+        let mut ceiling = self.ceiling.min(other.ceiling);
+        let below = |sketch: &Sketch| sketch.entries.partition_point(|e| e.state < ceiling);
+        let (mut a, mut b) = (&self.entries[..below(self)], &other.entries[..below(other)]);
+        let mut entries = Vec::with_capacity((a.len() + b.len()).min(SAMPLE));
+        loop {
             let entry = match (a.first(), b.first()) {
                 (None, None) => break,
                 (Some(x), None) => *x,
@@ -89,11 +113,15 @@ impl Sketch {
                     Ordering::Equal => x.with(y),
                 },
             };
+            if entries.len() == SAMPLE {
+                ceiling = entry.state;
+                break;
+            }
             a = &a[a.first().is_some_and(|x| x.state == entry.state) as usize..];
             b = &b[b.first().is_some_and(|y| y.state == entry.state) as usize..];
             entries.push(entry);
         }
-        Sketch { entries }
+        Sketch { ceiling, entries }
     }
 
     /// States in the sample.
@@ -105,24 +133,19 @@ impl Sketch {
         self.entries.is_empty()
     }
 
-    /// For each state of the sample the first tasks of those alike that saw it,
-    /// `WITNESSES` at most, and the first of the others.
-    pub fn tasks(&self) -> impl Iterator<Item = (impl Iterator<Item = u32>, Option<u32>)> {
-        let other = |entry: &Entry| Some(entry.other).filter(|task| *task != NOBODY);
-        self.entries.iter().map(move |entry| (entry.alike(), other(entry)))
+    /// What is known of each state of the sample.
+    pub fn sightings(&self) -> impl Iterator<Item = Sighting<impl Iterator<Item = u32>>> {
+        let somebody = |task: u32| Some(task).filter(|task| *task != NOBODY);
+        self.entries.iter().map(move |entry| Sighting {
+            alike: entry.alike(),
+            other: somebody(entry.other),
+            met: somebody(entry.met),
+        })
     }
 
     /// The part of all states that is in the sample: one if all are.
     pub fn share(&self) -> f64 {
-        match self.entries.last() {
-            // The largest of n uniform numbers is about n / (n + 1); without
-            // it the estimate has no bias.
-            Some(last) if self.entries.len() == SAMPLE => {
-                let part = (last.state as f64 + 1.0) / 2f64.powi(64);
-                part * SAMPLE as f64 / (SAMPLE as f64 - 1.0)
-            }
-            _ => 1.0,
-        }
+        if self.ceiling == u64::MAX { 1.0 } else { self.ceiling as f64 / 2f64.powi(64) }
     }
 }
 
@@ -132,25 +155,38 @@ pub struct Gatherer {
 }
 
 struct Smallest {
-    states: Vec<u64>,
-    /// Larger ones do not matter any more.
-    largest: u64,
+    /// Whether they were stored.
+    states: HashMap<u64, bool, Hashes>,
+    ceiling: u64,
 }
 
 impl Smallest {
+    fn add(&mut self, state: u64, stored: bool) {
+        if state >= self.ceiling {
+            return;
+        }
+        *self.states.entry(state).or_default() |= stored;
+        if self.states.len() > 2 * SAMPLE {
+            self.shrink();
+        }
+    }
+
+    /// Leaves as many as fit in a sample.
     fn shrink(&mut self) {
-        self.states.sort_unstable();
-        self.states.dedup();
-        self.states.truncate(SAMPLE);
-        if self.states.len() == SAMPLE {
-            self.largest = self.states[SAMPLE - 1];
+        if self.states.len() > SAMPLE {
+            let mut states: Vec<u64> = self.states.keys().copied().collect();
+            let (_, first_too_many, _) = states.select_nth_unstable(SAMPLE);
+            let ceiling = *first_too_many;
+            self.states.retain(|state, _| *state < ceiling);
+            self.ceiling = ceiling;
         }
     }
 }
 
 impl Gatherer {
     pub fn new() -> Gatherer {
-        let smallest = Smallest { states: Vec::with_capacity(2 * SAMPLE), largest: u64::MAX };
+        let states = HashMap::with_capacity_and_hasher(2 * SAMPLE + 1, Hashes::default());
+        let smallest = Smallest { states, ceiling: u64::MAX };
         Gatherer { smallest: Mutex::new(smallest) }
     }
 
@@ -159,7 +195,16 @@ impl Gatherer {
     pub fn sketch(self, task: u32, is_alike: bool) -> Sketch {
         let mut smallest = self.smallest.into_inner().unwrap_or_else(PoisonError::into_inner);
         smallest.shrink();
-        Sketch::of_task(task, is_alike, &smallest.states)
+        let somebody = |is: bool| if is { task } else { NOBODY };
+        let entry = |(&state, &stored): (&u64, &bool)| Entry {
+            state,
+            alike: first(somebody(is_alike && stored)),
+            other: somebody(!is_alike && stored),
+            met: somebody(!stored),
+        };
+        let mut entries: Vec<Entry> = smallest.states.iter().map(entry).collect();
+        entries.sort_unstable_by_key(|entry| entry.state);
+        Sketch { ceiling: smallest.ceiling, entries }
     }
 }
 
@@ -170,58 +215,68 @@ impl Default for Gatherer {
 }
 
 impl Collect for Gatherer {
-    fn collect(&self, states: &[u64]) {
+    fn collect(&self, stored: &[u64], met: &[u64]) -> u64 {
         let mut smallest = self.smallest.lock().unwrap_or_else(PoisonError::into_inner);
-        for &state in states {
-            if state <= smallest.largest {
-                smallest.states.push(state);
-                if smallest.states.len() == 2 * SAMPLE {
-                    smallest.shrink();
-                }
-            }
-        }
+        stored.iter().for_each(|state| smallest.add(*state, true));
+        met.iter().for_each(|state| smallest.add(*state, false));
+        smallest.ceiling
     }
 }
 
-/// In files: for each set of tasks alike and first other task the states that
-/// they saw, as hexadecimal numbers side by side.
+/// In files: the ceiling, and for each set of tasks alike, first other task and
+/// first task that has met and not stored them, the states of which that is so,
+/// as hexadecimal numbers side by side.
+#[derive(Serialize, Deserialize)]
+struct Written {
+    ceiling: String,
+    sets: Vec<(Tasks, String)>,
+}
+
+/// Those alike, the first other, and the first that has met them.
+type Tasks = (Vec<u32>, Option<u32>, Option<u32>);
+
 impl Serialize for Sketch {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut sets: BTreeMap<(Vec<u32>, Option<u32>), String> = BTreeMap::new();
-        for (entry, (alike, other)) in self.entries.iter().zip(self.tasks()) {
-            let states = sets.entry((alike.collect(), other)).or_default();
+        let mut sets: BTreeMap<Tasks, String> = BTreeMap::new();
+        for (entry, Sighting { alike, other, met }) in self.entries.iter().zip(self.sightings()) {
+            let states = sets.entry((alike.collect(), other, met)).or_default();
             states.push_str(&format!("{:016x}", entry.state));
         }
-        let sets = sets.into_iter().map(|((alike, other), states)| (alike, other, states));
-        sets.collect::<Vec<_>>().serialize(serializer)
+        Written { ceiling: format!("{:016x}", self.ceiling), sets: sets.into_iter().collect() }
+            .serialize(serializer)
     }
 }
 
 impl<'de> Deserialize<'de> for Sketch {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Sketch, D::Error> {
-        let sets = Vec::<(Vec<u32>, Option<u32>, String)>::deserialize(deserializer)?;
+        let written = Written::deserialize(deserializer)?;
+        Sketch::read(written).ok_or_else(|| D::Error::custom("damaged sketch"))
+    }
+}
+
+impl Sketch {
+    fn read(written: Written) -> Option<Sketch> {
+        let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
+        let ceiling = number(&written.ceiling)?;
         let mut entries = Vec::new();
-        for (set, other, states) in sets {
-            let ascends = set.is_sorted_by(|a, b| a < b) && !set.contains(&NOBODY);
-            let seen = !set.is_empty() || other.is_some();
-            let valid = ascends && seen && set.len() <= WITNESSES && other != Some(NOBODY);
-            if !valid || !states.is_ascii() || states.len() % 16 != 0 {
-                return Err(D::Error::custom("damaged sketch"));
+        for ((set, other, met), states) in written.sets {
+            let ascends = set.is_sorted_by(|a, b| a < b) && set.len() <= WITNESSES;
+            let tasks = || set.iter().chain(&other).chain(&met);
+            let somebody = tasks().next().is_some() && !tasks().any(|task| *task == NOBODY);
+            if !ascends || !somebody || !states.is_ascii() || states.len() % 16 != 0 {
+                return None;
             }
             let mut alike = [NOBODY; WITNESSES];
             alike[..set.len()].copy_from_slice(&set);
+            let (other, met) = (other.unwrap_or(NOBODY), met.unwrap_or(NOBODY));
             for at in (0..states.len()).step_by(16) {
-                let state = u64::from_str_radix(&states[at..at + 16], 16);
-                let state = state.map_err(|_| D::Error::custom("damaged sketch"))?;
-                entries.push(Entry { state, alike, other: other.unwrap_or(NOBODY) });
+                let state = number(&states[at..at + 16]).filter(|state| *state < ceiling)?;
+                entries.push(Entry { state, alike, other, met });
             }
         }
         entries.sort_unstable_by_key(|entry| entry.state);
         let doubled = entries.windows(2).any(|pair| pair[0].state == pair[1].state);
-        if doubled || entries.len() > SAMPLE {
-            return Err(D::Error::custom("damaged sketch"));
-        }
-        Ok(Sketch { entries })
+        (!doubled && entries.len() <= SAMPLE).then_some(Sketch { ceiling, entries })
     }
 }
 
@@ -235,8 +290,11 @@ mod tests {
         let gatherer = Gatherer::new();
         let mut dice = Dice(number as u64 + 1);
         for state in 0..states {
+            let hash = [Dice(state).roll()];
             if (dice.roll() as f64) < probability * 2f64.powi(64) {
-                gatherer.collect(&[Dice(state).roll()]);
+                gatherer.collect(&hash, &hash);
+            } else if state % 3 == 0 {
+                gatherer.collect(&[], &hash);
             }
         }
         gatherer.sketch(number, !number.is_multiple_of(5))
@@ -259,8 +317,25 @@ mod tests {
         let forth = tasks.iter().fold(Sketch::default(), |all, task| all.merge(task));
         let back = tasks.iter().rev().fold(Sketch::default(), |all, task| all.merge(task));
         assert_eq!(forth, back);
-        assert!(forth.tasks().all(|(alike, other)| alike.is_sorted() && other < Some(20)));
+        assert!(forth.sightings().all(|seen| seen.alike.is_sorted() && seen.other < Some(20)));
         assert_eq!(forth.merge(&tasks[3]), forth);
+    }
+
+    #[test]
+    fn what_was_met_and_not_stored_is_told_apart() {
+        let gatherer = Gatherer::new();
+        // Whatever comes first, who has stored a state has stored it.
+        assert_eq!(gatherer.collect(&[10, 20], &[20, 30, 40]), u64::MAX);
+        gatherer.collect(&[40], &[10]);
+        let met = |sketch: &Sketch| sketch.sightings().filter(|seen| seen.met.is_some()).count();
+        let one = gatherer.sketch(3, true);
+        assert_eq!((one.len(), met(&one)), (4, 1));
+        let gatherer = Gatherer::new();
+        gatherer.collect(&[10], &[30, 50]);
+        let other = gatherer.sketch(1, false);
+        assert_eq!((other.len(), met(&other)), (3, 2));
+        let both = one.merge(&other);
+        assert_eq!((both.len(), met(&both)), (5, 2));
     }
 
     #[test]
@@ -277,16 +352,23 @@ mod tests {
         let sketch = task(3, 500, 0.5).merge(&task(7, 500, 0.5));
         let text = serde_json::to_string(&sketch).expect("text");
         assert_eq!(serde_json::from_str::<Sketch>(&text).expect("the same"), sketch);
+        let written =
+            |ceiling: &str, set: &str| format!(r#"{{"ceiling":"{ceiling}","sets":[{set}]}}"#);
+        let right = written("00000000000000ff", r#"[[[1,2],null,3],"0000000000000001"]"#);
+        assert!(serde_json::from_str::<Sketch>(&right).is_ok());
         for wrong in [
-            r#"[[[],null,"0000000000000001"]]"#,
-            r#"[[[2,1],3,"0000000000000001"]]"#,
-            r#"[[[1],4294967295,"0000000000000001"]]"#,
-            r#"[[[1],2,"000000000000001"]]"#,
-            r#"[[[1],2,"00000000000000é"]]"#,
-            r#"[[[1],2,"000000000000000g"]]"#,
-            r#"[[[1],2,"00000000000000010000000000000001"]]"#,
+            written("ff", r#"[[[],null,null],"0000000000000001"]"#),
+            written("ff", r#"[[[2,1],3,null],"0000000000000001"]"#),
+            written("ff", r#"[[[1],4294967295,null],"0000000000000001"]"#),
+            written("ff", r#"[[[1],2,4294967295],"0000000000000001"]"#),
+            written("ff", r#"[[[1],2,null],"000000000000001"]"#),
+            written("ff", r#"[[[1],2,null],"00000000000000é"]"#),
+            written("ff", r#"[[[1],2,null],"000000000000000g"]"#),
+            written("ff", r#"[[[1],2,null],"00000000000000010000000000000001"]"#),
+            written("01", r#"[[[1],2,null],"0000000000000001"]"#),
+            written("", r#"[[[1],2,null],"0000000000000001"]"#),
         ] {
-            assert!(serde_json::from_str::<Sketch>(wrong).is_err(), "{wrong}");
+            assert!(serde_json::from_str::<Sketch>(&wrong).is_err(), "{wrong}");
         }
     }
 }

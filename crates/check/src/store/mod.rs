@@ -18,8 +18,8 @@ mod words;
 
 pub use exact::ExactStore;
 pub use lossy::{
-    Bitstate, Collect, Collector, Compact, Filter, Fingerprints, Layout, LossyStore, Marked, Slab,
-    SlabDesk,
+    Bitstate, Collect, Collector, Compact, Filter, Fingerprints, Hashes, Layout, LossyStore,
+    Marked, Slab, SlabDesk,
 };
 pub use packed::{Known, PackedStore};
 pub use shape::Shape;

@@ -4,10 +4,13 @@ use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Is told of the states that searches with lossy stores have found new, by
-/// hashes that are the same in all searches.
+/// Is told of the states that searches with lossy stores have found, by hashes
+/// that are the same in all searches.
 pub trait Collect: Sync {
-    fn collect(&self, states: &[u64]);
+    /// States that were new, and some that were not: they were met again, or
+    /// were taken for others and lost. Of these it wants to be told from now on
+    /// of those whose hashes are smaller than what it returns.
+    fn collect(&self, stored: &[u64], met: &[u64]) -> u64;
 }
 
 /// Counts the different states of several searches, as exactly as hashes of 64
@@ -20,7 +23,7 @@ pub struct Collector {
 
 #[derive(Default)]
 struct Seen {
-    states: HashSet<u64, BuildHasherDefault<Itself>>,
+    states: HashSet<u64, Hashes>,
     /// Some state found no room.
     full: bool,
 }
@@ -52,25 +55,30 @@ impl Collector {
 }
 
 impl Collect for Collector {
-    fn collect(&self, states: &[u64]) {
+    fn collect(&self, stored: &[u64], _met: &[u64]) -> u64 {
         let mut seen = self.seen();
-        for &state in states {
+        for &state in stored {
             if seen.states.len() < self.most {
                 seen.states.insert(state);
             } else {
                 seen.full |= !seen.states.contains(&state);
             }
         }
+        0
     }
 }
 
-/// A hash is its own hash.
+/// Makes hash tables of hashes: a hash is its own hash, but for the order of its
+/// bytes. Tables look at its highest bits, too, which are all zero where only
+/// small ones are kept.
+pub type Hashes = BuildHasherDefault<Itself>;
+
 #[derive(Default)]
-struct Itself(u64);
+pub struct Itself(u64);
 
 impl Hasher for Itself {
     fn finish(&self) -> u64 {
-        self.0
+        self.0.swap_bytes()
     }
 
     fn write_u64(&mut self, hash: u64) {
@@ -90,11 +98,11 @@ mod tests {
     #[test]
     fn states_count_once_and_no_more_than_fit() {
         let collector = Collector::new(100 * STATE_BYTES);
-        collector.collect(&[1, 2, 3, 2, 1 << 60]);
-        collector.collect(&[3, 0]);
+        collector.collect(&[1, 2, 3, 2, 1 << 60], &[4]);
+        collector.collect(&[3, 0], &[]);
         assert_eq!((collector.n_states(), collector.is_full()), (5, false));
         let many: Vec<u64> = (0..100).map(|n| n << 50 | n).collect();
-        collector.collect(&many);
+        collector.collect(&many, &[]);
         assert_eq!((collector.n_states(), collector.is_full()), (100, true));
     }
 }

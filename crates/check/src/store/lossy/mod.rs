@@ -20,7 +20,7 @@ mod slab;
 mod tests;
 
 pub use bitstate::{Bitstate, Layout};
-pub use collector::{Collect, Collector};
+pub use collector::{Collect, Collector, Hashes};
 pub use compact::Compact;
 pub use fingerprints::Fingerprints;
 
@@ -173,7 +173,7 @@ impl<F: Filter> LossyStore<'_, F> {
     /// Tells the collector, if there is one, of a new state.
     pub fn collect(&self, state: &[u8]) {
         if let Some(collector) = self.collector {
-            collector.collect(&[self.looks(state).1]);
+            collector.collect(&[self.looks(state).1], &[]);
         }
     }
 
@@ -242,6 +242,8 @@ impl<F: Filter> Store for LossyStore<'_, F> {
             desk: Desk::default(),
             entered: Vec::new(),
             collected: Vec::new(),
+            met: Vec::new(),
+            wanted: self.collector.map_or(0, |collector| collector.collect(&[], &[])),
             last_len: 0,
             dice: Dice(self.seed),
             set: 0,
@@ -282,8 +284,11 @@ pub struct LossyWriter<'s, F> {
     desk: Desk,
     /// States that were read since the last `finish`.
     entered: Vec<Token>,
-    /// New states that the collector was not told of.
+    /// New states that the collector was not told of, and others with hashes
+    /// smaller than what it has wanted.
     collected: Vec<u64>,
+    met: Vec<u64>,
+    wanted: u64,
     last_len: usize,
     dice: Dice,
     /// Bits that were set.
@@ -329,7 +334,7 @@ impl<F: Filter> LossyWriter<'_, F> {
     }
 
     fn settle_hashed(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        let LossyWriter { store, rows, hashed, desk, collected, dice, set, .. } = self;
+        let LossyWriter { store, rows, hashed, desk, collected, met, dice, set, .. } = self;
         let LossyStore { filter, slab, .. } = store;
         let guard = &crossbeam_epoch::pin();
         for Hashed { print, fixed, at } in hashed[self.n_settled..].iter().copied() {
@@ -351,6 +356,7 @@ impl<F: Filter> LossyWriter<'_, F> {
                     }
                     new(token, mark, cause);
                 }
+                Marked::Seen | Marked::Dropped if fixed < self.wanted => met.push(fixed),
                 Marked::Seen | Marked::Dropped => {}
                 Marked::NoRoom => return Err(Full),
             }
@@ -409,8 +415,9 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
 
     fn finish(&mut self, expanded: bool) {
         if let Some(collector) = self.store.collector {
-            collector.collect(&self.collected);
+            self.wanted = collector.collect(&self.collected, &self.met);
             self.collected.clear();
+            self.met.clear();
         }
         for token in self.entered.drain(..) {
             if expanded {
