@@ -12,7 +12,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The interpreter has so much time to be done before anything is compiled.
-const HEAD_START: Duration = Duration::from_millis(2);
+const HEAD_START: Duration = Duration::from_micros(300);
 /// Time between two questions, to begin with and at most: it doubles whenever
 /// the answer is nothing new.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(1);
