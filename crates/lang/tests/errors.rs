@@ -41,6 +41,13 @@ fn syntax() {
 }
 
 #[test]
+fn no_process_starts_in_an_initial_value() {
+    let text = |body: &str| format!("proctype R() {{ skip }} init {{ {body} }}");
+    check(&text("byte z = run R()"), &["1:39: 'run' in an initial value"]);
+    check(&text("skip; byte z = run R()"), &["1:45: 'run' in an initial value"]);
+}
+
+#[test]
 fn all_errors_are_reported_not_the_first() {
     check(
         "init {\n  a = 1;\n  b = 2;\n  c = ;\n  run P()\n}",
@@ -55,6 +62,12 @@ fn all_errors_are_reported_not_the_first() {
 
 #[test]
 fn names() {
+    for name in ["_", "_pid", "_nr_pr", "_last", "_priority"] {
+        let said = format!("'{name}' is a name that the language has defined [take another name]");
+        check(&format!("byte {name}; init {{ skip }}"), &[&format!("1:6: {said}")]);
+        check(&format!("init {{ byte {name}; skip }}"), &[&format!("1:13: {said}")]);
+        check(&format!("proctype P(byte {name}) {{ skip }}"), &[&format!("1:17: {said}")]);
+    }
     check(
         "byte counter; init { countr = 1 }",
         &["1:22: undeclared variable 'countr' [did you mean 'counter'?]"],

@@ -420,7 +420,7 @@ impl Lowerer<'_> {
         let Some(variable) = self.lookup(&var.name.node).cloned() else { return };
         let value = match &var.init {
             None => Some(Expr::Const(0)),
-            Some(VarInit::Expr(expr)) => self.expr(expr),
+            Some(VarInit::Expr(expr)) => self.first_value(expr),
             Some(VarInit::List(_)) => {
                 let message = "an array can be initialised in front of all statements only";
                 self.error(Diagnostic::error(span, message));

@@ -11,6 +11,8 @@ use std::rc::Rc;
 
 /// Largest frame, in bytes: larger models could not be explored anyway.
 const MAX_FRAME: u64 = 1 << 20;
+/// Names that no variable may have.
+const PREDEFINED: [&str; 5] = ["_", "_pid", "_nr_pr", "_last", "_priority"];
 
 /// The type of a variable or field, without its array bound.
 #[derive(Debug, Clone)]
@@ -283,13 +285,17 @@ impl Lowerer<'_> {
                 FieldInit::List(values.iter().map(|v| v.node).collect())
             }
             Some(VarInit::Expr(expr)) => {
-                if contains_run(expr) {
-                    self.error(Diagnostic::error(expr.span, "'run' in an initial value"));
-                    return FieldInit::Zero;
-                }
-                self.expr(expr).map_or(FieldInit::Zero, FieldInit::Value)
+                self.first_value(expr).map_or(FieldInit::Zero, FieldInit::Value)
             }
         }
+    }
+
+    pub(super) fn first_value(&mut self, expr: &ast::Expr) -> Option<Expr> {
+        if contains_run(expr) {
+            self.error(Diagnostic::error(expr.span, "'run' in an initial value"));
+            return None;
+        }
+        self.expr(expr)
     }
 
     /// Declares the variables of `decl` in the globals or the innermost block.
@@ -325,6 +331,11 @@ impl Lowerer<'_> {
     }
 
     fn bind(&mut self, name: &Spanned<Name>, variable: Variable) {
+        if PREDEFINED.contains(&&*name.node) {
+            let message = format!("'{}' is a name that the language has defined", name.node);
+            self.error(Diagnostic::error(name.span, message).help("take another name"));
+            return;
+        }
         let names = match variable.space {
             Space::Global => &mut self.globals,
             Space::Local => match self.scopes.blocks.last_mut() {
