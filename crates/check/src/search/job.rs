@@ -71,9 +71,7 @@ impl<'a> Job<'a> {
             Some(file) => resume(file, run, hidden)?,
             None => begin(make, run, hidden),
         };
-        // Bytes that do not count for equality have no place in a tree.
-        let compress = if hidden > 0 { Compress::Off } else { run.options.compress };
-        Ok(Job { kept, frontier, compress, checkpoint })
+        Ok(Job { kept, frontier, compress: compression(run, hidden), checkpoint })
     }
 
     /// Searches until all is seen or a limit is met.
@@ -266,12 +264,20 @@ fn rename(
     frontier.iter_mut().try_for_each(|stack| stack.rename(name))
 }
 
+/// Bytes that do not count for equality have no place in a tree.
+fn compression(run: &Run, hidden: usize) -> Compress {
+    if hidden > 0 { Compress::Off } else { run.options.compress }
+}
+
 /// Makes the store and puts the initial states into it.
 fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> (Kept<'a>, Vec<Stack>) {
     let budget = &run.budget;
     let begun = match run.options.storage {
-        Storage::Exact => ExactStore::new(hidden, budget)
-            .map(|store| (start(make, run, &store), Kept::Exact(store))),
+        Storage::Exact => {
+            let passing = compression(run, hidden) == Compress::On;
+            ExactStore::new(hidden, passing, budget)
+        }
+        .map(|store| (start(make, run, &store), Kept::Exact(store))),
         Storage::Bitstate { bits, hashes, layout } if begins_with_fingerprints(bits, run) => {
             Bitstate::new(bits, hashes, layout, budget)
                 .and_then(|arena| Fingerprints::before(arena, budget))

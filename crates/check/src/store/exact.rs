@@ -40,11 +40,12 @@ pub struct ExactStore {
 }
 
 impl ExactStore {
-    /// `None` if not even an empty store fits in the budget.
-    pub fn new(hidden: usize, budget: &Arc<Budget>) -> Option<ExactStore> {
+    /// `None` if not even an empty store fits in the budget. `passing` if its
+    /// states are to be packed or folded soon.
+    pub fn new(hidden: usize, passing: bool, budget: &Arc<Budget>) -> Option<ExactStore> {
         Some(ExactStore {
             table: Table::new(budget, GROWTH)?,
-            records: Records::new(budget)?,
+            records: Records::new(budget, passing)?,
             hidden,
         })
     }

@@ -26,6 +26,8 @@ const FIRST: u64 = 8;
 const MAX_LEN: usize = 1 << (64 - PLACE_BITS);
 const LARGEST_CHUNK: u64 = 2 << 20;
 const SMALLEST_CHUNK: u64 = 16 << 10;
+/// Of records that are given up soon: memory that is not needed is much then.
+const PASSING_CHUNK: u64 = 128 << 10;
 /// Memory is provided for a part of what was given out, and of the limit.
 const AHEAD: u64 = 8;
 const MOST_AHEAD: u64 = 64;
@@ -68,8 +70,10 @@ impl Chunk {
 }
 
 impl Records {
-    pub fn new(budget: &Arc<Budget>) -> Option<Records> {
-        let chunk = (budget.limit() / 64).clamp(SMALLEST_CHUNK, LARGEST_CHUNK) & !4095;
+    /// `passing` if they are given up after some states.
+    pub fn new(budget: &Arc<Budget>, passing: bool) -> Option<Records> {
+        let most = if passing { PASSING_CHUNK } else { LARGEST_CHUNK };
+        let chunk = (budget.limit() / 64).clamp(SMALLEST_CHUNK, most) & !4095;
         Records::with_chunk(chunk, budget)
     }
 
@@ -292,7 +296,7 @@ mod tests {
 
     #[test]
     fn a_record_that_was_taken_back_leaves_nothing_behind_a_shorter_one() {
-        let records = Records::new(&Arc::new(Budget::new(1 << 20))).expect("room");
+        let records = Records::new(&Arc::new(Budget::new(1 << 20)), false).expect("room");
         let mut chunk = Chunk::NONE;
         records.write(&mut chunk, &[7; 100], Place(0)).expect("room");
         records.drop_written(&chunk);

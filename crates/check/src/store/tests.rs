@@ -15,7 +15,7 @@ fn random(seed: &mut u64) -> u64 {
 }
 
 fn exact(hidden: usize, limit: u64) -> ExactStore {
-    ExactStore::new(hidden, &Arc::new(Budget::new(limit))).expect("room for a small store")
+    ExactStore::new(hidden, false, &Arc::new(Budget::new(limit))).expect("room for a small store")
 }
 
 fn tree(shapes: Vec<Shape>, limit: u64) -> TreeStore {
@@ -115,7 +115,7 @@ fn the_packed_store_agrees_with_a_hash_set() {
 #[test]
 fn a_packed_store_makes_room_for_what_does_not_fit() {
     let budget = Arc::new(Budget::new(1 << 30));
-    let store = ExactStore::new(0, &budget).expect("room");
+    let store = ExactStore::new(0, false, &budget).expect("room");
     let mut tokens = Vec::new();
     let mut writer = store.writer();
     for state in narrow_states(5_000) {
@@ -167,7 +167,7 @@ fn a_packed_store_makes_room_for_what_does_not_fit() {
 #[test]
 fn a_state_moves_from_store_to_store() {
     let budget = Arc::new(Budget::new(1 << 30));
-    let store = ExactStore::new(0, &budget).expect("room");
+    let store = ExactStore::new(0, false, &budget).expect("room");
     let mut set = HashSet::new();
     let mut tokens = Vec::new();
     let mut writer = store.writer();
@@ -250,7 +250,7 @@ fn keeps_its_limit<S: Store>(store: &S, budget: &Budget, least: u64) {
 #[test]
 fn stores_keep_their_limit() {
     let budget = Arc::new(Budget::new(4 << 20));
-    keeps_its_limit(&ExactStore::new(0, &budget).expect("room"), &budget, 100_000);
+    keeps_its_limit(&ExactStore::new(0, false, &budget).expect("room"), &budget, 100_000);
     let budget = Arc::new(Budget::new(4 << 20));
     let states: Vec<Vec<u8>> = (0..1u64 << 20).map(|n| n.to_le_bytes().to_vec()).collect();
     let store = packed(&states, 4 << 20);
