@@ -175,6 +175,29 @@ fn coverage_is_told_and_ends_a_swarm() {
 }
 
 #[test]
+fn full_arenas_do_not_claim_what_they_have_not_seen() {
+    // States, arena, tasks: a small part is seen, some of it, and all.
+    for (model, states, arena, tasks) in [
+        ("models/promela/bounded_buffer.pml", 25_334.0, "2^9", "60"),
+        ("models/promela/bounded_buffer.pml", 25_334.0, "2^11", "60"),
+        ("models/promela/lamport_fast.pml", 574.0, "2^11", "23"),
+    ] {
+        let swarm = ["swarm", model, "--json", "--collector", "exact", "--arena", arena];
+        let (result, _) = json(&[&swarm[..], &["--tasks", tasks]].concat());
+        let number = |value: &Value| value.as_f64().expect("a number");
+        let truth = number(&result["exact_states"]) / states;
+        for point in result["curve"].as_array().into_iter().flatten() {
+            let (truth, coverage) = (number(&point["exact_states"]) / states, &point["coverage"]);
+            let bound = |key: &str| coverage[key].as_f64();
+            let inside = bound("low") <= Some(truth) && bound("high").is_none_or(|h| truth <= h);
+            assert!(inside, "{model} {arena}: {truth}, {point}");
+        }
+        let edge = result["edge"].as_u64().expect("a number");
+        assert_eq!(edge == 0, truth == 1.0, "{model} {arena}: {truth}, edge {edge}");
+    }
+}
+
+#[test]
 fn json_fields_are_documented() {
     let documented = std::fs::read_to_string(root().join("docs/json.md")).expect("docs");
     let (result, _) = json(&["swarm", BUG, "--json", "--tasks", "3", "--collector", "exact"]);

@@ -30,8 +30,17 @@ pub fn seen(record: &Record, tasks: usize) -> Seen {
         }
     }
     let tasks = record.tasks.values().take(count).filter(|done| done.alike).count() as u64;
-    let incidence = Incidence { tasks, seen_by: by, others, edge, share: record.sketch.share() };
+    let (share, fill) = (record.sketch.share(), fill(record, count));
+    let incidence = Incidence { tasks, seen_by: by, others, edge, share, fill };
     Seen { tasks: count, incidence }
+}
+
+/// How full the arenas of tasks alike are, at the median.
+fn fill(record: &Record, tasks: usize) -> f64 {
+    let alike = record.tasks.values().take(tasks).filter(|done| done.alike);
+    let mut fills: Vec<f64> = alike.map(|d| d.bits_set as f64 / d.arena as f64).collect();
+    fills.sort_by(f64::total_cmp);
+    fills.get(fills.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// The curve of what was seen against the number of tasks: about as many points as asked for, closer together where tasks are few.

@@ -256,7 +256,10 @@ impl<'de> Deserialize<'de> for Sketch {
 
 impl Sketch {
     fn read(written: Written) -> Option<Sketch> {
-        let number = |digits: &str| u64::from_str_radix(digits, 16).ok();
+        let number = |digits: &str| {
+            let whole = digits.len() == 16 && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+            u64::from_str_radix(digits, 16).ok().filter(|_| whole)
+        };
         let ceiling = number(&written.ceiling)?;
         let mut entries = Vec::new();
         for ((set, other, met), states) in written.sets {
@@ -276,7 +279,10 @@ impl Sketch {
         }
         entries.sort_unstable_by_key(|entry| entry.state);
         let doubled = entries.windows(2).any(|pair| pair[0].state == pair[1].state);
-        (!doubled && entries.len() <= SAMPLE).then_some(Sketch { ceiling, entries })
+        // A ceiling comes down when there are too many states, and as many stay.
+        let is_full = entries.len() == SAMPLE;
+        let fits = if ceiling == u64::MAX { entries.len() <= SAMPLE } else { is_full };
+        (!doubled && fits).then_some(Sketch { ceiling, entries })
     }
 }
 
@@ -284,6 +290,8 @@ impl Sketch {
 mod tests {
     use super::*;
     use check::Dice;
+
+    const HIGHEST: &str = "ffffffffffffffff";
 
     /// What a task sketches that sees each of `0..states` with a probability.
     fn task(number: u32, states: u64, probability: f64) -> Sketch {
@@ -317,7 +325,11 @@ mod tests {
         let forth = tasks.iter().fold(Sketch::default(), |all, task| all.merge(task));
         let back = tasks.iter().rev().fold(Sketch::default(), |all, task| all.merge(task));
         assert_eq!(forth, back);
-        assert!(forth.sightings().all(|seen| seen.alike.is_sorted() && seen.other < Some(20)));
+        assert!(
+            forth
+                .sightings()
+                .all(|seen| seen.alike.is_sorted() && seen.other.is_none_or(|other| other < 20))
+        );
         assert_eq!(forth.merge(&tasks[3]), forth);
     }
 
@@ -354,18 +366,22 @@ mod tests {
         assert_eq!(serde_json::from_str::<Sketch>(&text).expect("the same"), sketch);
         let written =
             |ceiling: &str, set: &str| format!(r#"{{"ceiling":"{ceiling}","sets":[{set}]}}"#);
-        let right = written("00000000000000ff", r#"[[[1,2],null,3],"0000000000000001"]"#);
+        let right = written(HIGHEST, r#"[[[1,2],null,3],"0000000000000001"]"#);
         assert!(serde_json::from_str::<Sketch>(&right).is_ok());
         for wrong in [
-            written("ff", r#"[[[],null,null],"0000000000000001"]"#),
-            written("ff", r#"[[[2,1],3,null],"0000000000000001"]"#),
-            written("ff", r#"[[[1],4294967295,null],"0000000000000001"]"#),
-            written("ff", r#"[[[1],2,4294967295],"0000000000000001"]"#),
-            written("ff", r#"[[[1],2,null],"000000000000001"]"#),
-            written("ff", r#"[[[1],2,null],"00000000000000é"]"#),
-            written("ff", r#"[[[1],2,null],"000000000000000g"]"#),
-            written("ff", r#"[[[1],2,null],"00000000000000010000000000000001"]"#),
-            written("01", r#"[[[1],2,null],"0000000000000001"]"#),
+            written(HIGHEST, r#"[[[],null,null],"0000000000000001"]"#),
+            written(HIGHEST, r#"[[[2,1],3,null],"0000000000000001"]"#),
+            written(HIGHEST, r#"[[[1],4294967295,null],"0000000000000001"]"#),
+            written(HIGHEST, r#"[[[1],2,4294967295],"0000000000000001"]"#),
+            written(HIGHEST, r#"[[[1],2,null],"000000000000001"]"#),
+            written(HIGHEST, r#"[[[1],2,null],"00000000000000é"]"#),
+            written(HIGHEST, r#"[[[1],2,null],"000000000000000g"]"#),
+            written(HIGHEST, r#"[[[1],2,null],"00000000000000010000000000000001"]"#),
+            written("00000000000000ff", r#"[[[1],2,null],"0000000000000001"]"#),
+            written(HIGHEST, r#"[[[1],2,null],"+000000000000001"]"#),
+            written("ff", r#""#),
+            written("0000000000000000", r#""#),
+            written("0000000000000001", r#"[[[1],2,null],"0000000000000001"]"#),
             written("", r#"[[[1],2,null],"0000000000000001"]"#),
         ] {
             assert!(serde_json::from_str::<Sketch>(&wrong).is_err(), "{wrong}");

@@ -68,9 +68,9 @@ impl Collect for Collector {
     }
 }
 
-/// Makes hash tables of hashes: a hash is its own hash, but for the order of its
-/// bytes. Tables look at its highest bits, too, which are all zero where only
-/// small ones are kept.
+/// Makes hash tables of hashes: a hash is its own hash. But tables look at its
+/// lowest bits and at its highest, and these are all zero where only small ones
+/// are kept, so they get some of the others.
 pub type Hashes = BuildHasherDefault<Itself>;
 
 #[derive(Default)]
@@ -78,7 +78,7 @@ pub struct Itself(u64);
 
 impl Hasher for Itself {
     fn finish(&self) -> u64 {
-        self.0.swap_bytes()
+        self.0 ^ self.0 << 32
     }
 
     fn write_u64(&mut self, hash: u64) {

@@ -1,12 +1,12 @@
 //! Lossy stores lose as much as theory says, no more and no less.
 
-use super::{Bitstate, Compact, Filter, Fingerprints, Layout, LossyStore, Marked};
+use super::{Bitstate, Collect, Compact, Filter, Fingerprints, Layout, LossyStore, Marked};
 use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::memory::Budget;
 use crate::store::{Store, Writer};
 use crossbeam_epoch::pin;
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 fn budget() -> Arc<Budget> {
     Arc::new(Budget::new(1 << 30))
@@ -199,4 +199,43 @@ fn fingerprints_depend_on_all_bytes_and_on_the_seed() {
             bytes[i] = 0;
         }
     }
+}
+
+/// Remembers what it was told, and wants to know of half of the states.
+#[derive(Default)]
+struct Told {
+    stored: Mutex<Vec<u64>>,
+    met: Mutex<Vec<u64>>,
+}
+
+impl Collect for Told {
+    fn collect(&self, stored: &[u64], met: &[u64]) -> u64 {
+        self.stored.lock().expect("no panic").extend(stored);
+        self.met.lock().expect("no panic").extend(met);
+        u64::MAX / 2
+    }
+}
+
+#[test]
+fn a_collector_is_told_of_states_that_were_lost() {
+    let (told, n) = (Told::default(), 2000u64);
+    let filter = Bitstate::new(1024, 2, Layout::Blocked, &budget()).expect("room");
+    let mut store = LossyStore::new(filter, 0, 1, 1.0, &budget()).expect("room");
+    store.collector = Some(&told);
+    let mut writer = store.writer();
+    let mut hashes = HashSet::new();
+    for number in 0..n {
+        let state = number.to_le_bytes();
+        hashes.insert(fingerprint(&state).fixed());
+        writer.rows().push(&state);
+        writer.settle(|_, _, _| {}).expect("room");
+        writer.finish(true);
+    }
+    drop(writer);
+    let stored: HashSet<u64> = told.stored.lock().expect("no panic").iter().copied().collect();
+    let met: HashSet<u64> = told.met.lock().expect("no panic").iter().copied().collect();
+    // Most do not fit in so few bits. Each is told of once, as one or the other.
+    assert!(stored.len() < 1000 && stored.is_disjoint(&met) && stored.is_subset(&hashes));
+    let wanted = |hash: &&u64| **hash < u64::MAX / 2 && !stored.contains(*hash);
+    assert_eq!(met, hashes.iter().filter(wanted).copied().collect());
 }
