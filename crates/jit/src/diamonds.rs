@@ -46,8 +46,11 @@ use std::ops::Range;
 const MAX_ACTIONS: usize = 4096;
 /// A class is a part of a cause, which has a byte for it.
 const MAX_CLASSES: usize = 255;
+/// A bit for each action of a location, if there is room. Short, so that the masks
+/// of all classes fit in the nearest cache.
+pub type Mask = u16;
 /// Actions of a location that a mask has bits for.
-pub const MASKED: usize = 64;
+pub const MASKED: usize = Mask::BITS as usize;
 /// Most words of all masks.
 const MAX_WORDS: usize = 1 << 18;
 
@@ -63,7 +66,7 @@ pub struct Diamonds {
     /// For each class but 0 and each location, in the order of the tables: a
     /// bit for each action of the location, if it may be left out in states
     /// that actions of the class have led to.
-    masks: Vec<u64>,
+    masks: Vec<Mask>,
     /// The same by class and action.
     skipped: Vec<Vec<bool>>,
     /// Locations of all processes.
@@ -164,7 +167,7 @@ impl Diamonds {
     }
 
     /// What states that a class has led to leave out; none for class 0.
-    pub(crate) fn masks_of(&self, class: u8) -> Option<&[u64]> {
+    pub(crate) fn masks_of(&self, class: u8) -> Option<&[Mask]> {
         let start = (class as usize).checked_sub(1)? * self.n_locations;
         self.masks.get(start..start + self.n_locations)
     }
@@ -175,7 +178,7 @@ fn locations<'s>(facts: &Facts<'s>) -> impl Iterator<Item = &'s Location> {
     facts.system.procs.iter().flat_map(|proc| &proc.locations)
 }
 
-fn mask(location: &Location, skipped: &[bool]) -> u64 {
+fn mask(location: &Location, skipped: &[bool]) -> Mask {
     let actions = location.actions.iter().take(MASKED).enumerate();
     actions.filter(|(_, a)| skipped[a.idx()]).fold(0, |mask, (i, _)| mask | 1 << i)
 }

@@ -26,7 +26,7 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// Twice the slots at two thirds full: fuller tables have longer searches.
-pub(super) const GROWTH: Growth = Growth { eighths: 16, full: 44, pieces: 1 };
+pub(super) const GROWTH: Growth = Growth { eighths: 16, full: 44, pieces: 1, ahead: 64 };
 /// Bytes of rows that are settled at once at the latest: few enough for the caches.
 const MOST_BYTES: usize = 32 << 10;
 /// Rows that make a pass together.

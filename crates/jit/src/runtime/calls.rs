@@ -6,6 +6,7 @@
 //! was given, and with states of its frames.
 
 use super::*;
+use crate::diamonds::Mask;
 use std::ops::Range;
 
 /// Stands for code there is none of.
@@ -40,7 +41,7 @@ pub struct Around {
     /// The process that led to it.
     pub process: u8,
     /// By location, in the order of the tables: what younger processes leave out.
-    pub masks: *const u64,
+    pub masks: *const Mask,
 }
 
 /// # Safety
@@ -73,7 +74,7 @@ unsafe fn try_each<const WIDE: bool>(context: *mut Context, around: Option<Aroun
 unsafe fn try_some<const WIDE: bool>(
     context: *mut Context,
     processes: Range<usize>,
-    masks: *const u64,
+    masks: *const Mask,
 ) -> Status {
     // SAFETY: the caller's promise: processes lie inside the state, and have
     // as many functions as locations. References to the context end before
@@ -94,7 +95,7 @@ unsafe fn try_some<const WIDE: bool>(
                 return UNWIND;
             }
             if !masks.is_null() {
-                (*context).skips = *masks.add((table + location) as usize);
+                (*context).skips = (*masks.add((table + location) as usize)).into();
             }
             if let Some(function) = *moves.add(location as usize) {
                 status |= function(context, state, out, at as usize, pid as u32, 0);

@@ -5,9 +5,6 @@ use super::{EMPTY, Entry, FROZEN, SHARDS, Table};
 use crossbeam_epoch::Guard;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Shards for which memory is provided before they are moved on.
-const SHARDS_AHEAD: usize = 16;
-
 const LARGEST_PIECE: u64 = 2 << 20;
 pub(super) const SMALLEST_PIECE: u64 = 16 << 10;
 
@@ -132,7 +129,7 @@ impl<E: Entry> Table<E> {
         };
         // Relaxed: whatever the order, memory is provided twice or not at all.
         let moved = SHARDS - last.left.load(Ordering::Relaxed) as usize;
-        let Some(shard) = new.shards.get((moved + SHARDS_AHEAD).min(SHARDS - 1)) else {
+        let Some(shard) = new.shards.get((moved + self.growth.ahead).min(SHARDS - 1)) else {
             return false;
         };
         new.take(shard, &self.budget).is_some_and(|n_taken| n_taken > 0)

@@ -133,6 +133,8 @@ pub struct Growth {
     /// Memory is taken by pieces of a generation, at least so many: fewer are
     /// faster, and take more memory while shards move.
     pub pieces: usize,
+    /// So many shards have their memory provided before they are moved on.
+    pub ahead: usize,
 }
 
 pub struct Table<E> {
