@@ -272,12 +272,10 @@ fn compression(run: &Run, hidden: usize) -> Compress {
 /// Makes the store and puts the initial states into it.
 fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> (Kept<'a>, Vec<Stack>) {
     let budget = &run.budget;
+    let passing = compression(run, hidden) == Compress::On;
     let begun = match run.options.storage {
-        Storage::Exact => {
-            let passing = compression(run, hidden) == Compress::On;
-            ExactStore::new(hidden, passing, budget)
-        }
-        .map(|store| (start(make, run, &store), Kept::Exact(store))),
+        Storage::Exact => ExactStore::new(hidden, passing, budget)
+            .map(|store| (start(make, run, &store), Kept::Exact(store))),
         Storage::Bitstate { bits, hashes, layout } if begins_with_fingerprints(bits, run) => {
             Bitstate::new(bits, hashes, layout, budget)
                 .and_then(|arena| Fingerprints::before(arena, budget))
