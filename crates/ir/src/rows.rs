@@ -183,6 +183,12 @@ impl Rows {
         (row, at + stride(len))
     }
 
+    /// The length of the state that begins at a place.
+    #[inline(always)]
+    pub fn len_of(&self, state: usize) -> usize {
+        self.head_before(state).0
+    }
+
     /// Mark, origin and cause of the row whose state begins at a place.
     #[inline(always)]
     pub fn found(&self, state: usize) -> (u32, u64, Cause) {

@@ -19,7 +19,7 @@ use std::sync::Arc;
 /// Bits of an arena that is worth waiting for.
 const LARGE: u64 = 1 << 27;
 /// With fewer bits of the arena for each state, these are set.
-const BITS_A_STATE: u64 = 1024;
+const BITS_A_STATE: u64 = 512;
 /// What else the search needs may take this part of an arena.
 const ROOM: u64 = 2;
 
@@ -91,8 +91,8 @@ impl Filter for Fingerprints {
     }
 
     fn provide(&self) -> bool {
-        // A table that could hold half of the most states has a third of them.
-        let soon = self.bytes() >= self.most() / 2 * size_of::<u64>() as u64;
+        // A table has some sixteen bytes for each state, so three of four are there.
+        let soon = self.bytes() >= self.most() * 12;
         self.table.provide() || (soon && self.arena.provide())
     }
 }

@@ -42,6 +42,9 @@ const BLOCK: usize = 32;
 /// Bytes of rows that are settled at once at the latest.
 const MOST_BYTES: usize = 32 << 10;
 
+/// What a collector is told where there is none.
+const UNTOLD: u64 = u64::MAX;
+
 /// What became of a fingerprint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Marked {
@@ -304,18 +307,22 @@ impl<F> Drop for LossyWriter<'_, F> {
 
 impl<F: Filter> LossyWriter<'_, F> {
     fn hash_until(&mut self, end: usize) {
-        let LossyStore { polynomials, keys, .. } = self.store;
+        let LossyStore { polynomials, keys, collector, .. } = self.store;
         let keys = *keys;
-        match polynomials {
-            None => self.hash_rows(end, |_, print| keys.turn(print)),
-            Some(polynomials) => self.hash_rows(end, |state, _| polynomials.fingerprint(state)),
+        match (polynomials, collector) {
+            (None, None) => self.hash_rows(end, |_, print| (keys.turn(print), UNTOLD)),
+            (None, Some(_)) => self.hash_rows(end, |_, print| (keys.turn(print), print.fixed())),
+            (Some(polynomials), _) => {
+                self.hash_rows(end, |state, print| (polynomials.fingerprint(state), print.fixed()))
+            }
         }
     }
 
-    /// Hashes rows up to a place; `own` makes the fingerprint of this search, from
-    /// the state and the one that is the same in all.
+    /// Hashes rows up to a place; `looks` makes the fingerprint of this search and
+    /// what a collector is told, from the state and the fingerprint that is the
+    /// same in all.
     #[inline(always)]
-    fn hash_rows(&mut self, end: usize, own: impl Fn(&[u8], Fingerprint) -> Fingerprint) {
+    fn hash_rows(&mut self, end: usize, looks: impl Fn(&[u8], Fingerprint) -> (Fingerprint, u64)) {
         if self.read >= end {
             return;
         }
@@ -325,10 +332,9 @@ impl<F: Filter> LossyWriter<'_, F> {
         let mut states = States::of(&self.rows, self.read, end);
         while let Some((at, state)) = states.next() {
             let state = &state[hidden..];
-            let print = fingerprint(state);
-            let (own, fixed) = (own(state, print), print.fixed());
-            filter.prefetch(own);
-            push_reserved(hashed, Hashed { print: own, fixed, at: at as u32 });
+            let (print, fixed) = looks(state, fingerprint(state));
+            filter.prefetch(print);
+            push_reserved(hashed, Hashed { print, fixed, at: at as u32 });
         }
         self.read = states.at;
     }
@@ -339,7 +345,7 @@ impl<F: Filter> LossyWriter<'_, F> {
         let guard = &crossbeam_epoch::pin();
         for Hashed { print, fixed, at } in hashed[self.n_settled..].iter().copied() {
             // What is marked must be kept where the search may go on in spite of all.
-            if !F::LOSES && !slab.make_ready(rows.row(at as usize - HEAD).0.state.len(), desk) {
+            if !F::LOSES && !slab.make_ready(rows.len_of(at as usize), desk) {
                 return Err(Full);
             }
             let unlucky = store.unlucky > 0 && !filter.contains(print) && store.is_unlucky(dice);

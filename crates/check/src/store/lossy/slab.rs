@@ -79,11 +79,14 @@ impl Slab {
 
     /// Has a place ready for a state of this length, so that `add` finds one;
     /// false if memory is full.
+    #[inline(always)]
     pub fn make_ready(&self, len: usize, desk: &mut Desk) -> bool {
         let units = (HEAD + len).div_ceil(UNIT);
-        if *desk.free(units) != 0 {
-            return true;
-        }
+        *desk.free(units) != 0 || self.make_free(units, desk)
+    }
+
+    #[cold]
+    fn make_free(&self, units: usize, desk: &mut Desk) -> bool {
         let Some(token) = self.fresh(units as u64, desk) else { return false };
         // SAFETY: the place is this thread's own, and as long as a record.
         unsafe { self.at(token).cast_mut().cast::<u64>().write(0) };
