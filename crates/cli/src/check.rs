@@ -12,6 +12,7 @@ use ir::trace::{self, Replayed, Trace};
 use report::check::{CheckReport, Context};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +22,10 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     if let (Program::Rules(_), Some(_)) = (&program, &args.trail) {
         bail!("'--trail' is for Promela models: use '--trace', which 'simulate' replays");
     }
-    let reduced = engine::reduced(&program, args.reduce);
+    // The process ends with it: to free a large model piece by piece takes as
+    // long as to read it.
+    let program = ManuallyDrop::new(program);
+    let reduced = ManuallyDrop::new(engine::reduced(&program, args.reduce));
     if args.emit == Some(Emit::Ir) {
         print(&reduced.to_string());
         return Ok(exit::NO_VIOLATION);
@@ -196,15 +200,19 @@ pub fn ignored(ignore: &[Ignore]) -> Vec<FaultKind> {
 }
 
 fn files(program: &Program, args: &CheckArgs) -> Files {
+    let has_checkpoint = args.checkpoint.is_some() || args.resume.is_some();
     Files {
         checkpoint: args.checkpoint.clone(),
         every: args.every,
         resume: args.resume.clone(),
         spill: args.spill.clone(),
-        identity: vec![
-            ("model".into(), fingerprint(program)),
-            ("reduce".into(), reduce_name(args).into()),
-        ],
+        identity: match has_checkpoint {
+            true => vec![
+                ("model".into(), fingerprint(program)),
+                ("reduce".into(), reduce_name(args).into()),
+            ],
+            false => Vec::new(),
+        },
     }
 }
 

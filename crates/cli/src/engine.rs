@@ -7,12 +7,15 @@ use ir::program::Program;
 use ir::reduce;
 use ir::rules::Stored;
 use jit::{Compiling, Tiered};
+use std::borrow::Cow;
 
 /// The model with the reductions that were asked for.
-pub fn reduced(program: &Program, reductions: Reduce) -> Program {
+pub fn reduced(program: &Program, reductions: Reduce) -> Cow<'_, Program> {
     match (program, reductions) {
-        (Program::Processes { system, .. }, Reduce::Default) => reduce::reduce(system).into(),
-        _ => program.clone(),
+        (Program::Processes { system, .. }, Reduce::Default) => {
+            Cow::Owned(reduce::reduce(system).into())
+        }
+        _ => Cow::Borrowed(program),
     }
 }
 

@@ -49,7 +49,10 @@ struct Target {
 impl Target {
     fn load(model: &ModelArgs, reduce: Reduce) -> Result<Option<Target>> {
         let program = load::model(model)?;
-        Ok(program.map(|program| Target { reduced: engine::reduced(&program, reduce), program }))
+        Ok(program.map(|program| {
+            let reduced = engine::reduced(&program, reduce).into_owned();
+            Target { reduced, program }
+        }))
     }
 
     /// The model that a plan or a record was made for.
