@@ -33,11 +33,11 @@ pub fn with_model<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker)
     }
     match program {
         Program::Processes { system, layout } => {
-            let diamonds = jit::Diamonds::new(system, layout);
+            let facts = jit::Facts::new(system, layout);
             tiered(
                 &Compiling::default(),
-                || Box::new(jit::Interpreted::new(system, layout, &diamonds)),
-                |compiling| jit::compile_for(system, layout, compiling),
+                || Box::new(jit::Interpreted::new(&facts)),
+                |compiling| jit::compile_for(&facts, compiling),
                 |code| Box::new(jit::Native::new(code, system, layout)),
                 run,
             )

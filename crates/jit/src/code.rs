@@ -121,7 +121,8 @@ pub fn compile_reached(
     layout: &Layout,
     reached: Option<&[bool]>,
 ) -> Result<Code, Error> {
-    let mut maker = Maker::new(system, layout)?;
+    let facts = Facts::new(system, layout);
+    let mut maker = Maker::new(&facts)?;
     maker.add(reached, &AtomicBool::new(false))?;
     Ok(maker.code())
 }
@@ -131,13 +132,9 @@ const FEW_LOCATIONS: usize = 48;
 
 /// Makes native code for a search that goes on meanwhile: of a large model round
 /// by round, for where the search has come by.
-pub fn compile_for(
-    system: &System,
-    layout: &Layout,
-    compiling: &Compiling<Code>,
-) -> Result<(), Error> {
-    let mut maker = Maker::new(system, layout)?;
-    let n_locations: usize = system.procs.iter().map(|proc| proc.locations.len()).sum();
+pub fn compile_for(facts: &Facts, compiling: &Compiling<Code>) -> Result<(), Error> {
+    let mut maker = Maker::new(facts)?;
+    let n_locations: usize = facts.system.procs.iter().map(|proc| proc.locations.len()).sum();
     let mut by_rounds = n_locations > FEW_LOCATIONS;
     while by_rounds && maker.has_more() {
         let reached = compiling.ask().ok_or(Error::Cancelled)?;
@@ -153,19 +150,15 @@ pub fn compile_for(
 
 /// Makes code by and by.
 struct Maker<'s> {
-    facts: Facts<'s>,
+    facts: &'s Facts<'s>,
     isa: OwnedTargetIsa,
     functions: Functions,
     memory: Vec<Arc<Memory>>,
 }
 
 impl<'s> Maker<'s> {
-    fn new(system: &'s System, layout: &'s Layout) -> Result<Maker<'s>, Error> {
-        let mut facts = Facts::new(system, layout);
-        if facts.worth_compiling() {
-            facts.diamonds = Arc::new(Diamonds::of(&facts));
-        }
-        let functions = Functions::none(&facts);
+    fn new(facts: &'s Facts) -> Result<Maker<'s>, Error> {
+        let functions = Functions::none(facts);
         Ok(Maker { facts, isa: host_isa()?, functions, memory: Vec::new() })
     }
 
@@ -180,7 +173,7 @@ impl<'s> Maker<'s> {
         if !self.has_more() {
             return Ok(false);
         }
-        let batch = self.functions.make(&self.facts, &*self.isa, reached, cancelled)?;
+        let batch = self.functions.make(self.facts, &*self.isa, reached, cancelled)?;
         if batch.code.is_empty() {
             return Ok(false);
         }
@@ -195,7 +188,7 @@ impl<'s> Maker<'s> {
 
     /// The code that there is.
     fn code(&self) -> Code {
-        let Facts { system, layout, .. } = self.facts;
+        let Facts { system, layout, .. } = *self.facts;
         let tables = self.functions.tables.clone();
         let processes = processes(system, &tables);
         Code {

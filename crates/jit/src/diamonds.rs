@@ -34,7 +34,6 @@
 //! that nothing has to be stored with states.
 
 use crate::facts::Facts;
-use ir::layout::Layout;
 use ir::model::Step;
 use ir::rows::Cause;
 use ir::system::{Action, ActionIdx, Expr, Location, Node, Op, Place, ProcIdx, Space, System};
@@ -74,11 +73,8 @@ pub struct Diamonds {
 }
 
 impl Diamonds {
-    pub fn new(system: &System, layout: &Layout) -> Diamonds {
-        Diamonds::of(&Facts::new(system, layout))
-    }
-
-    pub(crate) fn of(facts: &Facts) -> Diamonds {
+    /// Of the system that all other facts are about.
+    pub fn new(facts: &Facts) -> Diamonds {
         let system = facts.system;
         let n_locations = system.procs.iter().map(|proc| proc.locations.len()).sum();
         let mut diamonds = Diamonds {

@@ -29,7 +29,7 @@ pub struct Facts<'s> {
     /// For each process type where the numbers of channels are that it claims
     /// for itself; `None` if that is more than a variable.
     pub claims: Option<Vec<Vec<Claimed>>>,
-    /// Set once the rest is known.
+    /// Found when the rest is known.
     pub diamonds: Arc<Diamonds>,
     globals: Vec<Created>,
     locals: Vec<Vec<Created>>,
@@ -88,7 +88,7 @@ impl<'s> Facts<'s> {
             let size = |start: &Start| layout.procs[start.proc.idx()].size;
             layout.procs_at + system.start.iter().map(size).sum::<usize>()
         });
-        Facts {
+        let mut facts = Facts {
             system,
             layout,
             fixed_len,
@@ -98,7 +98,9 @@ impl<'s> Facts<'s> {
             diamonds: Arc::default(),
             globals: created(&system.globals, &writes.globals),
             locals: locals.map(|(p, w)| created(&p.frame, w)).collect(),
-        }
+        };
+        facts.diamonds = Arc::new(Diamonds::new(&facts));
+        facts
     }
 
     /// Priorities concern every step: such models are interpreted.

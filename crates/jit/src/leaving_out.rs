@@ -3,12 +3,11 @@
 //! same order every time.
 
 use crate::diamonds::Diamonds;
+use crate::facts::Facts;
 use ir::fault::{Fault, FaultKind};
 use ir::interpret::Interpreter;
-use ir::layout::Layout;
 use ir::model::{Flow, Model, Sink, Step};
 use ir::rows::{Cause, Rows};
-use ir::system::System;
 
 /// Stands between the interpreter and a sink that takes rows.
 pub struct LeavingOut<'a> {
@@ -59,9 +58,9 @@ pub struct Interpreted<'s> {
 }
 
 impl<'s> Interpreted<'s> {
-    /// `diamonds` must be those of the system.
-    pub fn new(system: &'s System, layout: &'s Layout, diamonds: &'s Diamonds) -> Interpreted<'s> {
-        Interpreted { interpreter: Interpreter::new(system, layout), diamonds }
+    pub fn new(facts: &'s Facts) -> Interpreted<'s> {
+        let interpreter = Interpreter::new(facts.system, facts.layout);
+        Interpreted { interpreter, diamonds: &facts.diamonds }
     }
 }
 

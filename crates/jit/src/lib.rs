@@ -24,7 +24,7 @@ mod runtime;
 mod tiered;
 
 pub use code::{Code, Error, compile, compile_for, compile_reached};
-pub use diamonds::Diamonds;
+pub use facts::Facts;
 pub use leaving_out::Interpreted;
 pub use native::{Counts, Native};
 pub use tiered::{Compiling, Tiered};

@@ -12,7 +12,7 @@ use ir::rows::{Cause, Head, Rows};
 use ir::rules::Rules;
 use ir::rules::Stored;
 use ir::system::System;
-use jit::{Counts, Diamonds, Interpreted, Native};
+use jit::{Counts, Facts, Interpreted, Native};
 use lang::promela::preprocess::FileLoader;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -201,8 +201,8 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
     let mut native = Native::new(&code, system, &layout);
     let mut interpreter = Interpreter::new(system, &layout);
     agree(&mut interpreter, &mut native, max_states)?;
-    let diamonds = Diamonds::new(system, &layout);
-    let mut interpreted = Interpreted::new(system, &layout, &diamonds);
+    let facts = Facts::new(system, &layout);
+    let mut interpreted = Interpreted::new(&facts);
     searches::agree(&mut interpreter, &mut native, &mut interpreted, max_states.max(SEARCHED))?;
     // With code for two of three actions, and where they lead.
     let reached: Vec<bool> = (0..system.actions.len()).map(|action| action % 3 != 2).collect();
