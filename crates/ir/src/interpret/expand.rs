@@ -90,6 +90,15 @@ impl Frame {
         self.next_process();
     }
 
+    /// The next action to try of those of the process; none if there are no more,
+    /// or if an escape has run that it does not belong to.
+    fn next_action(&mut self, system: &System, actions: &[ActionIdx]) -> Option<ActionIdx> {
+        let action = *actions.get(self.cursor)?;
+        self.cursor += 1;
+        let may_run = self.escape == 0 || self.escape == system.action(action).escape;
+        may_run.then_some(action)
+    }
+
     fn next_process(&mut self) {
         self.cursor = 0;
         self.escape = 0;
@@ -197,19 +206,14 @@ impl<'s> Interpreter<'s> {
             self.machine.enter(pid);
             let proc = system.proc(self.machine.proc());
             let actions = &proc.locations[self.machine.location() as usize].actions;
-            let Some(&idx) = actions.get(frame.cursor) else {
-                frame.next_process();
-                continue;
-            };
-            frame.cursor += 1;
-            let action = system.action(idx);
-            if frame.escape > 0 && frame.escape != action.escape {
-                frame.next_process();
-                continue;
+            // What blocks changes nothing, so the process stays where it is.
+            while let Some(idx) = self.frames[self.depth - 1].next_action(system, actions) {
+                let action = system.action(idx);
+                if self.try_action(pid, idx, action, proc, sink)? {
+                    return Ok(Some(action));
+                }
             }
-            if self.try_action(pid, idx, action, proc, sink)? {
-                return Ok(Some(action));
-            }
+            self.frames[self.depth - 1].next_process();
         }
     }
 
@@ -241,8 +245,11 @@ impl<'s> Interpreter<'s> {
         let frame = &mut self.frames[self.depth - 1];
         self.machine.span = action.span;
         self.machine.ran = frame.ran;
-        self.steps.push(Step { process: pid as u8, action: idx });
         let outcome = self.machine.execute_all(&action.ops);
+        if matches!(outcome, Ok(Outcome::Blocked)) && self.machine.failure.is_none() {
+            return Ok(false);
+        }
+        self.steps.push(Step { process: pid as u8, action: idx });
         // It comes first, even if the same d_step goes wrong later.
         if let Some(failure) = self.machine.failure.take() {
             self.stopped |= sink.fault(*failure, &self.steps) == Flow::Stop;
