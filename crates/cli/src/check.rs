@@ -2,7 +2,7 @@
 
 use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
 use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, print_result};
-use crate::{args, command, engine, exit, load, print, progress, storage, trail, units};
+use crate::{args, command, engine, exit, load, note, print, progress, storage, trail, units};
 use anyhow::{Result, bail};
 use check::{Compress, Files, Options, Order, Outcome, Verdict};
 use ir::fault::{Fault, FaultKind};
@@ -22,8 +22,8 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     if let (Program::Rules(_), Some(_)) = (&program, &args.trail) {
         bail!("'--trail' is for Promela models: use '--trace', which 'simulate' replays");
     }
-    // The process ends with it: to free a large model piece by piece takes as
-    // long as to read it.
+    // The process ends with it: to free it piece by piece is a quarter of the
+    // work of reading it.
     let program = ManuallyDrop::new(program);
     let reduced = ManuallyDrop::new(engine::reduced(&program, args.reduce));
     if args.emit == Some(Emit::Ir) {
@@ -95,16 +95,16 @@ fn missed_covers(program: &Program, reached: &[bool]) -> Vec<Trace> {
 /// What has gone otherwise than asked for on disk.
 fn tell_of_files(outcome: &Outcome, args: &CheckArgs) {
     if let Some(trouble) = &outcome.trouble {
-        eprintln!("supertrace: waiting states could not be kept on disk: {trouble}");
+        note(&format!("waiting states could not be kept on disk: {trouble}"));
     }
     let saved = outcome.checkpoint.as_ref();
     if let (Some(path), Some(error)) = (&args.checkpoint, saved.and_then(|s| s.error.as_ref())) {
         let n = saved.map_or(0, |s| s.n_failed);
         let (path, s) = (path.display(), if n == 1 { "" } else { "s" });
-        eprintln!("supertrace: {n} checkpoint{s} could not be written to '{path}': {error}");
+        note(&format!("{n} checkpoint{s} could not be written to '{path}': {error}"));
     }
     if outcome.compressed && args.compress == When::Off {
-        eprintln!("supertrace: the checkpoint has its states compressed, so they stay compressed");
+        note("the checkpoint has its states compressed, so they stay compressed");
     }
 }
 
@@ -118,7 +118,7 @@ fn write_files(
     // A file of an earlier run must not be taken for a result of this one.
     for path in [&args.trace, &args.trail].into_iter().flatten().filter(|_| trace.is_none()) {
         let path = path.display();
-        eprintln!("supertrace: there is no counterexample, so '{path}' was not written");
+        note(&format!("there is no counterexample, so '{path}' was not written"));
     }
     if let (Some(path), Some(trace)) = (&args.trace, trace) {
         load::write(path, &(serde_json::to_string_pretty(trace)? + "\n"))?;
@@ -206,12 +206,13 @@ fn files(program: &Program, args: &CheckArgs) -> Files {
         every: args.every,
         resume: args.resume.clone(),
         spill: args.spill.clone(),
-        identity: match has_checkpoint {
-            true => vec![
+        identity: if has_checkpoint {
+            vec![
                 ("model".into(), fingerprint(program)),
                 ("reduce".into(), reduce_name(args).into()),
-            ],
-            false => Vec::new(),
+            ]
+        } else {
+            Vec::new()
         },
     }
 }

@@ -17,6 +17,7 @@ mod units;
 
 use args::{Cli, Command};
 use clap::Parser;
+use std::io::Write;
 use std::process::ExitCode;
 
 /// Exit codes that scripts can rely on.
@@ -45,7 +46,7 @@ fn main() -> ExitCode {
     match result {
         Ok(code) => ExitCode::from(code),
         Err(error) => {
-            eprintln!("supertrace: error: {error:#}");
+            note(&format!("error: {error:#}"));
             ExitCode::from(exit::BAD_INPUT)
         }
     }
@@ -53,6 +54,15 @@ fn main() -> ExitCode {
 
 /// Prints to standard output; a closed pipe (`| head`) is no error.
 pub fn print(text: &str) {
-    use std::io::Write;
     let _ = std::io::stdout().write_all(text.as_bytes());
+}
+
+/// A line to standard error, for what is no result.
+pub fn note(text: &str) {
+    draw(&format!("supertrace: {text}\n"));
+}
+
+/// Text to standard error as it is.
+pub fn draw(text: &str) {
+    let _ = std::io::stderr().write_all(text.as_bytes());
 }

@@ -2,7 +2,7 @@
 
 use check::Progress;
 use report::text::{bytes, count};
-use std::io::{IsTerminal, Write};
+use std::io::IsTerminal;
 
 pub fn wanted(quiet: bool) -> bool {
     !quiet && std::io::stderr().is_terminal()
@@ -12,7 +12,7 @@ pub fn show(progress: &Progress) {
     let seconds = progress.elapsed.as_secs_f64();
     let rate = progress.states as f64 / seconds.max(1e-9);
     let whole = seconds as u64;
-    eprint!(
+    crate::draw(&format!(
         "\r\x1b[K{} states, {}/s, depth {}, {}, {}:{:02}",
         count(progress.states),
         count(rate as u64),
@@ -20,10 +20,9 @@ pub fn show(progress: &Progress) {
         bytes(progress.memory),
         whole / 60,
         whole % 60
-    );
-    let _ = std::io::stderr().flush();
+    ));
 }
 
 pub fn clear() {
-    eprint!("\r\x1b[K");
+    crate::draw("\r\x1b[K");
 }

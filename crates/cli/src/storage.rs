@@ -1,7 +1,7 @@
 //! The store that `check` was asked for.
 
 use crate::args::{CheckArgs, Hash, Layout, OnFull, Search, Store, When};
-use crate::units;
+use crate::{note, units};
 use anyhow::{Context, Result, ensure};
 use check::{Collector, Maker, Options, Outcome, Storage};
 use report::text::bytes;
@@ -116,7 +116,7 @@ pub fn search(make: &Maker, options: &Options, runs: usize) -> Result<(Outcome, 
     let options = Options { memory: options.memory - bytes, ignore, ..*options };
     let sequence = check::sequence(make, &options, runs as u64, &collector)?;
     if sequence.at_least {
-        eprintln!("supertrace: more states than can be counted in an eighth of the memory");
+        note("more states than can be counted in an eighth of the memory");
     }
     let together = sequence.together().context("no run")?;
     Ok((together, sequence.runs))

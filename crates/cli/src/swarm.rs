@@ -9,7 +9,7 @@ use crate::args::swarm::{
     Counting, Diversity, MergeArgs, PlanArgs, Portfolio, RunArgs, SwarmArgs, SwarmCommand, TaskArgs,
 };
 use crate::args::{ModelArgs, Reduce};
-use crate::{check, engine, exit, load, print, units};
+use crate::{check, engine, exit, load, note, print, units};
 use ::check::{Collector, Maker, Options, Searcher};
 use anyhow::{Context, Result, bail, ensure};
 use ir::model::Flow;
@@ -95,7 +95,7 @@ fn settings(args: &PlanArgs, make: &Maker, time: Option<Duration>, quiet: bool) 
     let memory = memory(args.memory) / threads(args) as u64;
     let pilot = args.arena.is_none().then(|| pilot::pilot(make, args, memory, time));
     if let Some(pilot) = pilot.as_ref().filter(|_| !quiet) {
-        eprintln!("supertrace: {}", pilot.explanation);
+        note(&pilot.explanation);
     }
     let proposed = pilot.map(|pilot| (pilot.arena, pilot.portfolio));
     let (arena, portfolio) = proposed.unwrap_or((1 << 20, swarm::Portfolio::Uniform));
@@ -155,8 +155,9 @@ fn task(args: &TaskArgs) -> Result<u8> {
         perform(&mut searcher, task, &plan.subject, &limits, None)
     });
     if record.tasks.is_empty() {
-        eprintln!(
-            "supertrace: the task did not come to its end: it was interrupted, or there is no memory for its arena"
+        note(
+            "the task did not come to its end: it was interrupted, or there is no memory for its \
+             arena",
         );
         return Ok(exit::STOPPED);
     }

@@ -429,6 +429,36 @@ fn ctrl_c_ends_with_the_result_so_far() {
     assert!(result["states"].as_u64() > Some(1000));
 }
 
+/// Nobody reads what is said besides the result: that changes neither the
+/// result nor the exit code.
+#[test]
+fn a_closed_standard_error_is_no_error() {
+    use std::process::{Command, Stdio};
+    let racy = temp_model("racy.pml", "byte x; active [2] proctype P() { x++; assert(x == 1) }");
+    let missing = temp("no-such-model.pml").display().to_string();
+    for (args, code) in [(vec!["check", &missing], 2), (vec!["swarm", &racy, "--tasks", "2"], 1)] {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_supertrace"))
+            .args(&args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the binary runs");
+        drop(child.stderr.take());
+        let output = child.wait_with_output().expect("it ends");
+        assert_eq!(output.status.code(), Some(code), "{args:?}");
+    }
+}
+
+#[test]
+fn options_of_the_other_language_are_refused() {
+    let model = temp_model("skip.pml", "init { skip }");
+    for (flag, value) in [("--deadlock", "off"), ("--symmetry", "off")] {
+        let output = supertrace(&["check", &model, flag, value]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(stderr(&output).contains(&format!("'{flag}' is for Murphi models")));
+    }
+}
+
 /// 753,571 states, about a second of work for the interpreter.
 const COUNTERS: &str = "byte x[3]; active [3] proctype P() { \
                         do :: x[_pid] < 30 -> x[_pid]++ :: x[_pid] > 0 -> x[_pid]-- od }";

@@ -73,7 +73,7 @@ pub struct Diamonds {
 }
 
 impl Diamonds {
-    /// Of the system that all other facts are about.
+    /// Finds them, if there are any; the other facts must be known.
     pub fn new(facts: &Facts) -> Diamonds {
         let system = facts.system;
         let n_locations = system.procs.iter().map(|proc| proc.locations.len()).sum();

@@ -16,6 +16,7 @@ use ir::visit::{Access, Visitor, visit_inits, visit_op};
 use std::ops::Range;
 use std::sync::Arc;
 
+/// All that is known of a system: see above.
 pub struct Facts<'s> {
     pub system: &'s System,
     pub layout: &'s Layout,

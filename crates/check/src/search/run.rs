@@ -134,8 +134,10 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Goes on with what earlier runs have counted and found.
+    /// Goes on with what earlier runs have counted and found. The time that it
+    /// took to read it is not that of a search.
     pub fn continue_from(&mut self, tally: Tally) {
+        self.started = Instant::now();
         self.states = AtomicU64::new(tally.states);
         self.transitions = AtomicU64::new(tally.transitions);
         self.depth = AtomicUsize::new(tally.depth);

@@ -2,13 +2,12 @@
 //! else a line now and then.
 
 use crate::args::swarm::RunArgs;
-use crate::progress;
 use crate::swarm::show::Counted;
+use crate::{draw, progress};
 use ::check::Collector;
 use ir::model::Flow;
 use report::swarm::Figures;
 use report::text::{count, percent};
-use std::io::Write;
 use std::sync::Mutex;
 use std::time::Duration;
 use swarm::{Pulse, seen};
@@ -107,12 +106,7 @@ impl<'a> Live<'a> {
         if let Some(left) = self.left(done, seconds) {
             line += &format!(", {}:{:02} left", left / 60, left % 60);
         }
-        if self.terminal {
-            eprint!("\r\x1b[K{line}");
-            let _ = std::io::stderr().flush();
-        } else {
-            eprintln!("{line}");
-        }
+        draw(&if self.terminal { format!("\r\x1b[K{line}") } else { format!("{line}\n") });
     }
 
     /// Seconds until the limit of tasks or of time is met.

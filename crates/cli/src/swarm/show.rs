@@ -2,7 +2,7 @@
 
 use crate::args::swarm::ShowArgs;
 use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, print_result};
-use crate::{command, engine, exit, load, progress, units};
+use crate::{command, engine, exit, load, note, progress, units};
 use ::check::Found;
 use anyhow::Result;
 use ir::program::Program;
@@ -99,7 +99,7 @@ fn write_files(
         // A file of an earlier run must not be taken for a result of this one.
         (Some(path), None) => {
             let path = path.display();
-            eprintln!("supertrace: there is no counterexample, so '{path}' was not written");
+            note(&format!("there is no counterexample, so '{path}' was not written"));
         }
         (None, _) => {}
     }

@@ -33,13 +33,19 @@ impl Run {
     /// which is estimated from free bits (as in linear counting). `None` if no
     /// bit is free.
     pub fn bloom(&self) -> Option<Estimate> {
+        self.bloom_alone(1.0)
+    }
+
+    /// The same if a state that is alone sets but a share of its bits, as these
+    /// may be the same: so many more states have set the bits that are set.
+    pub fn bloom_alone(&self, share: f64) -> Option<Estimate> {
         let (bits, reached) = self.counts()?;
         let load = match self.bits_set {
             Some(set) if set >= self.bits || set == 0 => return None,
             Some(set) => -(-(set as f64) / bits).ln_1p(),
             None => load(bits, self.hashes, reached)?,
         };
-        spread(reached * load_of_state(bits, self.hashes) / load, bits, load)
+        spread(share * reached * load_of_state(bits, self.hashes) / load, bits, load)
     }
 }
 

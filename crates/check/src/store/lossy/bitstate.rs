@@ -136,8 +136,15 @@ impl Bitstate {
     #[inline(never)]
     fn mark_many(&self, state: Fingerprint, set: &mut u64) -> Marked {
         let before = *set;
+        let blocked = self.layout == Layout::Blocked;
+        if blocked {
+            // All bits are in one page.
+            self.touch(self.line(state));
+        }
         self.each_bit(state, |bit| {
-            self.touch(bit);
+            if !blocked {
+                self.touch(bit);
+            }
             self.set(bit, set);
             true
         });

@@ -42,7 +42,7 @@ const BLOCK: usize = 32;
 /// Bytes of rows that are settled at once at the latest.
 const MOST_BYTES: usize = 32 << 10;
 
-/// What a collector is told where there is none.
+/// In place of what a collector would be told: nobody wants it.
 const UNTOLD: u64 = u64::MAX;
 
 /// What became of a fingerprint.

@@ -139,7 +139,10 @@ fn finds_each_state_once<F: Filter>(filter: F) {
 
 #[test]
 fn with_room_enough_nothing_is_missed() {
-    finds_each_state_once(Bitstate::new(1 << 28, 4, Layout::Blocked, &budget()).expect("room"));
+    for hashes in [2, 3, 4] {
+        let filter = Bitstate::new(1 << 28, hashes, Layout::Blocked, &budget()).expect("room");
+        finds_each_state_once(filter);
+    }
     finds_each_state_once(Bitstate::new(1 << 28, 3, Layout::Scattered, &budget()).expect("room"));
     finds_each_state_once(Compact::new(1 << 24, 64, false, &budget()).expect("room"));
 }
@@ -161,6 +164,25 @@ fn remainders_collide_as_in_theory() {
         let fill = set as f64 / bits as f64;
         // Structure makes them collide less often, if at all.
         assert!(count < 1.3 * n as f64 * fill.powi(3), "{layout:?} {count}");
+    }
+}
+
+/// A state is marked as it is put, however its bits are looked at.
+#[test]
+fn all_numbers_of_bits_are_set_alike() {
+    let keys = Keys::new(3);
+    let print = |number: u64| keys.turn(fingerprint(&number.to_le_bytes()));
+    for layout in [Layout::Blocked, Layout::Scattered] {
+        for hashes in (1..=9).chain([20, 64]) {
+            let arena = || Bitstate::new(1 << 16, hashes, layout, &budget()).expect("room");
+            let (marked, mut put) = (arena(), arena());
+            for number in 0..2_000 {
+                let mut set = 0;
+                let new = marked.mark(print(number), &mut set, &pin()) == Marked::New;
+                assert_eq!(set, put.put(print(number)), "{layout:?} {hashes}");
+                assert!(new == (set > 0) && marked.contains(print(number)));
+            }
+        }
     }
 }
 
