@@ -87,8 +87,8 @@ pub struct ModelArgs {
     #[arg(short = 'D', value_name = "NAME[=VALUE]")]
     pub define: Vec<String>,
 
-    /// Murphi: which states without a way on are wrong: none, those where no rule is
-    /// enabled, or also those that no rule changes
+    /// Which states without a way on are wrong: none, those where nothing is enabled, or,
+    /// in Murphi models, also those that no rule changes
     #[arg(long, value_enum, default_value = "stuttering")]
     pub deadlock: Deadlock,
 

@@ -1,6 +1,8 @@
 //! `supertrace check`.
 
-use crate::args::{CheckArgs, Emit, Engine, Ignore, Reduce, Search, Switch, When};
+use crate::args::{
+    CheckArgs, Deadlock, Emit, Engine, Ignore, ModelArgs, Reduce, Search, Switch, When,
+};
 use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, print_result};
 use crate::{args, command, engine, exit, load, note, print, progress, storage, trail, units};
 use anyhow::{Result, bail};
@@ -177,7 +179,7 @@ fn search(program: &Program, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)
         compress: compress(args),
         fold_after: check::FOLD_AFTER,
         depth: args.depth,
-        ignore: ignored(&args.ignore),
+        ignore: ignored(&args.ignore, &args.model),
         target: None,
         max_violations: if args.all { usize::MAX } else { args.max_violations },
         memory,
@@ -190,13 +192,14 @@ fn search(program: &Program, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)
 }
 
 /// The kinds of violations not to report.
-pub fn ignored(ignore: &[Ignore]) -> Vec<FaultKind> {
+pub fn ignored(ignore: &[Ignore], model: &ModelArgs) -> Vec<FaultKind> {
     let kinds = |i: &Ignore| match i {
         // `xr` and `xs` are assertions about channels.
         Ignore::Assert => vec![FaultKind::Assertion, FaultKind::ExclusiveChannel],
         Ignore::Deadlock => vec![FaultKind::Deadlock],
     };
-    ignore.iter().flat_map(kinds).collect()
+    let off = (model.deadlock == Deadlock::Off).then_some(&Ignore::Deadlock);
+    ignore.iter().chain(off).flat_map(kinds).collect()
 }
 
 fn files(program: &Program, args: &CheckArgs) -> Files {

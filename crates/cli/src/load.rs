@@ -1,6 +1,6 @@
 //! Models from files, by their language.
 
-use crate::args::{Deadlock, ModelArgs, Symmetry};
+use crate::args::ModelArgs;
 use anyhow::{Context, Result, bail};
 use ir::program::Program;
 use ir::source::Sources;
@@ -20,12 +20,6 @@ pub fn model(args: &ModelArgs) -> Result<Option<Program>> {
         Some("m") => return murphi(args, &name),
         Some("json") => bail!("{name}: this looks like a trace: use 'supertrace show {name}'"),
         _ => {}
-    }
-    if args.deadlock != Deadlock::Stuttering {
-        bail!("{name}: '--deadlock' is for Murphi models: use '--ignore deadlock'");
-    }
-    if args.symmetry != Symmetry::Canonical {
-        bail!("{name}: '--symmetry' is for Murphi models");
     }
     let text = text(path, &name)?;
     let defines = args.define.iter().map(|d| define(d)).collect::<Result<Vec<_>>>()?;

@@ -84,7 +84,7 @@ fn subject(args: &PlanArgs, target: &Target, settings: Settings) -> Subject {
         symmetry: args.model.symmetry.into(),
         reduced: args.reduce == Reduce::Default,
         fingerprint: check::fingerprint(&target.reduced),
-        ignore: check::ignored(&args.ignore),
+        ignore: check::ignored(&args.ignore, &args.model),
         go_on: args.until > 1,
         settings,
     }

@@ -450,12 +450,16 @@ fn a_closed_standard_error_is_no_error() {
 }
 
 #[test]
-fn options_of_the_other_language_are_refused() {
-    let model = temp_model("skip.pml", "init { skip }");
-    for (flag, value) in [("--deadlock", "off"), ("--symmetry", "off")] {
-        let output = supertrace(&["check", &model, flag, value]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(stderr(&output).contains(&format!("'{flag}' is for Murphi models")));
+fn deadlocks_can_be_switched_off_in_both_languages() {
+    let stuck = temp_model("stuck.pml", "byte x; init { x = 1; x == 2 }");
+    let none = temp_model("none.m", "var x: 0..1; startstate x := 0; end; rule x = 1 ==> end;");
+    for model in [&stuck, &none] {
+        assert_eq!(supertrace(&["check", model]).status.code(), Some(1), "{model}");
+        let off = supertrace(&["check", model, "--deadlock", "off", "--symmetry", "off"]);
+        assert_eq!(off.status.code(), Some(0), "{model}");
+        assert!(stdout(&off).contains("holds") && !stdout(&off).contains("no deadlock"));
+        let swarm = supertrace(&["swarm", model, "--deadlock", "off", "--tasks", "2", "--quiet"]);
+        assert_eq!(swarm.status.code(), Some(0), "{model}");
     }
 }
 

@@ -31,7 +31,7 @@ pub fn pilot(make: &Maker, args: &PlanArgs, memory: u64, time: Option<Duration>)
         turns: Turns::Random,
         seed: args.seed,
         depth: args.depth,
-        ignore: check::ignored(&args.ignore),
+        ignore: check::ignored(&args.ignore, &args.model),
         max_violations: usize::MAX,
         interrupt: check::interrupt(),
         time: time.map(|time| time / TIME_PART),
