@@ -239,8 +239,8 @@ mod tests {
             let set = ((1.0 - free) * bits as f64) as u64;
             let run = Run { bits, hashes, reached, bits_set: Some(set) };
             let coverage = bitstate(run, Layout::Blocked, false).coverage.expect("bits are free");
-            let Interval { estimate, low, .. } = coverage.interval;
-            assert!(estimate > 0.999 && low > 0.97, "{hashes}: {coverage:?}");
+            let Interval { estimate, low, high } = coverage.interval;
+            assert!(estimate > 0.999 && low > 0.97 && high == 1.0, "{hashes}: {coverage:?}");
         }
     }
 

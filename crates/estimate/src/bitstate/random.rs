@@ -37,7 +37,9 @@ impl Run {
     }
 
     /// The same if a state that is alone sets but a share of its bits, as these
-    /// may be the same: so many more states have set the bits that are set.
+    /// may be the same: so many more states have set the bits that are set. Its
+    /// bits may be the same less often than that, so the interval ends where it
+    /// would if they never were.
     pub fn bloom_alone(&self, share: f64) -> Option<Estimate> {
         let (bits, reached) = self.counts()?;
         let load = match self.bits_set {
@@ -45,7 +47,9 @@ impl Run {
             Some(set) => -(-(set as f64) / bits).ln_1p(),
             None => load(bits, self.hashes, reached)?,
         };
-        spread(share * reached * load_of_state(bits, self.hashes) / load, bits, load)
+        let coverage = reached * load_of_state(bits, self.hashes) / load;
+        let (most, e) = (spread(coverage, bits, load)?, spread(share * coverage, bits, load)?);
+        Estimate::new(e.coverage(), e.low(), most.high())
     }
 }
 
