@@ -24,8 +24,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     if let (Program::Rules(_), Some(_)) = (&program, &args.trail) {
         bail!("'--trail' is for Promela models: use '--trace', which 'simulate' replays");
     }
-    // The process ends with it: to free it piece by piece is a quarter of the
-    // work of reading it.
+    // The process ends with it, so nobody has to wait until it is freed.
     let program = ManuallyDrop::new(program);
     let reduced = ManuallyDrop::new(engine::reduced(&program, args.reduce));
     if args.emit == Some(Emit::Ir) {

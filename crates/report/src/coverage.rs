@@ -234,8 +234,7 @@ mod tests {
         for hashes in [1, 3, 8, 20, 64] {
             // Lines are nearly empty, so a state sets its bits as if it were alone.
             let alone = share_alone(hashes, Layout::Blocked) * f64::from(hashes);
-            let per_line = reached as f64 * 512.0 / bits as f64;
-            let free = (-per_line * alone / 512.0).exp();
+            let free = (-(reached as f64) * alone / bits as f64).exp();
             let set = ((1.0 - free) * bits as f64) as u64;
             let run = Run { bits, hashes, reached, bits_set: Some(set) };
             let coverage = bitstate(run, Layout::Blocked, false).coverage.expect("bits are free");

@@ -18,10 +18,7 @@ pub enum Layout {
 }
 
 /// Bits of a cache line.
-const LINE: u64 = 1 << LINE_BITS;
-const LINE_BITS: u32 = 9;
-/// Bits of a state that one hash tells.
-const BITS_AT_ONCE: usize = (u64::BITS / LINE_BITS) as usize;
+const LINE: u64 = 512;
 
 pub struct Bitstate {
     map: Mapping,
@@ -102,55 +99,6 @@ impl Bitstate {
         }
     }
 
-    /// Sets a bit, and counts it if it was not set.
-    #[inline(always)]
-    fn set(&self, bit: u64, set: &mut u64) {
-        let (word, mask) = (self.word(bit), 1 << (bit % 64));
-        // Relaxed: bits stand for themselves. Many are set, and to look is
-        // cheaper than to set.
-        if word.load(Ordering::Relaxed) & mask == 0 {
-            *set += (word.fetch_or(mask, Ordering::Relaxed) & mask == 0) as u64;
-        }
-    }
-
-    /// Marks a state that has few bits, all in one line. They are looked at
-    /// together, as nobody foresees which of them are set.
-    #[inline(always)]
-    fn mark_few<const N: usize>(&self, state: Fingerprint, set: &mut u64) -> Marked {
-        const { assert!(N <= BITS_AT_ONCE) };
-        let line = self.line(state);
-        self.touch(line);
-        let bits = std::array::from_fn::<_, N, _>(|i| line + in_line(state.1, i));
-        // Relaxed: as in `set`.
-        let at = |bit: u64| self.word(bit).load(Ordering::Relaxed) >> (bit % 64) & 1;
-        if bits.iter().fold(1, |all, bit| all & at(*bit)) == 1 {
-            return Marked::Seen;
-        }
-        let before = *set;
-        bits.iter().for_each(|bit| self.set(*bit, set));
-        // Another thread may have been faster.
-        if *set > before { Marked::New } else { Marked::Seen }
-    }
-
-    /// The same for any number of bits, wherever they are.
-    #[inline(never)]
-    fn mark_many(&self, state: Fingerprint, set: &mut u64) -> Marked {
-        let before = *set;
-        let blocked = self.layout == Layout::Blocked;
-        if blocked {
-            // All bits are in one page.
-            self.touch(self.line(state));
-        }
-        self.each_bit(state, |bit| {
-            if !blocked {
-                self.touch(bit);
-            }
-            self.set(bit, set);
-            true
-        });
-        if *set > before { Marked::New } else { Marked::Seen }
-    }
-
     /// The word that holds a bit.
     #[inline(always)]
     fn word(&self, bit: u64) -> &AtomicU64 {
@@ -184,16 +132,17 @@ impl Bitstate {
             }
             Layout::Blocked => {
                 let line = self.line(state);
-                let mut hash = state.1;
-                (0..self.hashes as usize).all(|i| {
-                    if i > 0 && i % BITS_AT_ONCE == 0 {
-                        // It is used up, but for one bit.
-                        let rest = hash >> (LINE_BITS * BITS_AT_ONCE as u32);
-                        hash = (state.1 ^ rest.rotate_left(29) ^ i as u64)
+                let mut rest = state.1;
+                (0..self.hashes).all(|i| {
+                    if i > 0 && i % 7 == 0 {
+                        // Seven times nine bits are used up.
+                        rest = (state.1 ^ rest.rotate_left(29) ^ i as u64)
                             .wrapping_mul(0xD1B5_4A32_D192_ED03);
-                        hash ^= hash >> 32;
+                        rest ^= rest >> 32;
                     }
-                    see(line + in_line(hash, i % BITS_AT_ONCE))
+                    let bit = line + rest % LINE;
+                    rest /= LINE;
+                    see(bit)
                 })
             }
         }
@@ -210,12 +159,6 @@ fn usable(bits: u64, layout: Layout) -> u64 {
 
 fn bytes_of(bits: u64) -> u64 {
     bits.div_ceil(LINE) * (LINE / 8)
-}
-
-/// The bit in a line that a hash has for the `i`th bit of a state.
-#[inline(always)]
-fn in_line(hash: u64, i: usize) -> u64 {
-    hash >> (LINE_BITS * i as u32) & (LINE - 1)
 }
 
 /// A number below `limit`, from one that may be anything.
@@ -241,12 +184,25 @@ impl Filter for Bitstate {
 
     #[inline(always)]
     fn mark(&self, state: Fingerprint, set: &mut u64, _guard: &Guard) -> Marked {
-        match (self.layout, self.hashes) {
-            (Layout::Blocked, 1) => self.mark_few::<1>(state, set),
-            (Layout::Blocked, 2) => self.mark_few::<2>(state, set),
-            (Layout::Blocked, 3) => self.mark_few::<3>(state, set),
-            _ => self.mark_many(state, set),
+        let before = *set;
+        let blocked = self.layout == Layout::Blocked;
+        if blocked {
+            // All bits are in one page.
+            self.touch(self.line(state));
         }
+        self.each_bit(state, |bit| {
+            let (word, mask) = (self.word(bit), 1 << (bit % 64));
+            if !blocked {
+                self.touch(bit);
+            }
+            // Relaxed: bits stand for themselves. Most are set, and to look is
+            // cheaper than to set.
+            if word.load(Ordering::Relaxed) & mask == 0 {
+                *set += (word.fetch_or(mask, Ordering::Relaxed) & mask == 0) as u64;
+            }
+            true
+        });
+        if *set > before { Marked::New } else { Marked::Seen }
     }
 
     fn contains(&self, state: Fingerprint) -> bool {

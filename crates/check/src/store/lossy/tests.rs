@@ -167,7 +167,7 @@ fn remainders_collide_as_in_theory() {
     }
 }
 
-/// A state is marked as it is put, however its bits are looked at.
+/// A state is marked as it is put, however many bits it has.
 #[test]
 fn all_numbers_of_bits_are_set_alike() {
     let keys = Keys::new(3);
