@@ -25,8 +25,10 @@ use ir::rows::{Cause, HEAD, Row, Rows, stride};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// Twice the slots at two thirds full: fuller tables have longer searches.
-pub(super) const GROWTH: Growth = Growth { eighths: 16, full: 44, pieces: 1, ahead: 64 };
+/// Twice the slots at two thirds full, four times as many up to 16 MiB: fuller
+/// tables have longer searches.
+pub(super) const GROWTH: Growth =
+    Growth { quick: 8192, eighths: 16, full: 44, pieces: 1, ahead: 64 };
 /// Bytes of rows that are settled at once at the latest: few enough for the caches.
 const MOST_BYTES: usize = 32 << 10;
 /// Rows that make a pass together.
@@ -43,8 +45,9 @@ impl ExactStore {
     /// `None` if not even an empty store fits in the budget. `passing` if its
     /// states are to be packed or folded soon.
     pub fn new(hidden: usize, passing: bool, budget: &Arc<Budget>) -> Option<ExactStore> {
+        let quick = if passing { 0 } else { GROWTH.quick };
         Some(ExactStore {
-            table: Table::new(budget, GROWTH)?,
+            table: Table::new(budget, Growth { quick, ..GROWTH })?,
             records: Records::new(budget, passing)?,
             hidden,
         })

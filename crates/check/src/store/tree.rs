@@ -25,7 +25,8 @@ use std::io::{self, Read, Write};
 use std::sync::Arc;
 
 /// A fuller table that grows in smaller steps.
-pub(super) const GROWTH: Growth = Growth { eighths: 11, full: 62, pieces: 256, ahead: 16 };
+pub(super) const GROWTH: Growth =
+    Growth { quick: 0, eighths: 11, full: 62, pieces: 256, ahead: 16 };
 /// States of a batch.
 const MOST_OFFERED: usize = 128;
 /// Bytes of rows that are taken at once at the latest.

@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 pub const NUMBER_BITS: u32 = 30;
 /// Numbers that a thread takes at once.
 const CHUNK: u64 = 256;
-const GROWTH: Growth = Growth { eighths: 12, full: 58, pieces: 256, ahead: 16 };
+const GROWTH: Growth = Growth { quick: 0, eighths: 12, full: 58, pieces: 256, ahead: 16 };
 
 pub struct Words<const K: usize> {
     table: Table<Placed>,

@@ -47,6 +47,9 @@ const EMPTY: u64 = 0;
 /// In shards of fewer slots all entries are counted.
 const COUNTED: u64 = 2048;
 const GENERATIONS: usize = 128;
+/// Where memory is short shards grow by little: before one of `Growth::quick`
+/// slots grows, the table takes a 32nd of it, and after that a fifth at most.
+const QUICK_SHARE: u64 = 32 * SHARDS as u64 * 8;
 
 /// What the table must know of its entries. An entry is not 0 and has bit 63
 /// clear.
@@ -126,7 +129,10 @@ pub enum Inserted {
 /// How a table trades memory for speed.
 #[derive(Debug, Clone, Copy)]
 pub struct Growth {
-    /// A full shard grows to so many eighths of its size.
+    /// A full shard of fewer slots grows to four times its size: entries are
+    /// moved less often.
+    pub quick: u64,
+    /// Any other one grows to so many eighths of its size.
     pub eighths: u64,
     /// A shard with more entries than so many of 64 slots is full.
     pub full: u64,
@@ -204,7 +210,8 @@ enum Put {
 
 impl<E: Entry> Table<E> {
     /// `None` if not even a small table fits.
-    pub fn new(budget: &Arc<Budget>, growth: Growth) -> Option<Table<E>> {
+    pub fn new(budget: &Arc<Budget>, mut growth: Growth) -> Option<Table<E>> {
+        growth.quick = growth.quick.min(budget.limit() / QUICK_SHARE);
         let table = Table {
             shards: Box::new([const { AtomicPtr::new(std::ptr::null_mut()) }; SHARDS]),
             counts: Box::new([const { AtomicU32::new(0) }; SHARDS]),

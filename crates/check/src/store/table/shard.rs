@@ -15,7 +15,7 @@ const PAGE_SLOTS: u64 = 512;
 pub(super) const LINE_SLOTS: usize = 8;
 /// Parts of a shard, at most: a bit for each.
 const MOST_PARTS: usize = u64::BITS as usize;
-/// Shards of fewer slots double, and begin anywhere in a page.
+/// Shards of fewer slots at least double, and begin anywhere in a page.
 pub(super) const SMALL: u64 = 4 * PAGE_SLOTS;
 
 /// Memory for all shards, some larger than others. It stays in place as long
@@ -159,7 +159,11 @@ impl Generation {
 
 /// Slots of the smallest shard of a generation.
 fn smallest(generation: usize, growth: Growth) -> u64 {
-    let next = |size: u64| if size < SMALL { size * 2 } else { size / 8 * growth.eighths };
+    let next = |size: u64| match size {
+        _ if size < growth.quick => size * 4,
+        _ if size < SMALL => size * 2,
+        _ => size / 8 * growth.eighths,
+    };
     (0..generation).fold(FIRST_SLOTS, |size, _| next(size).min(1 << 40))
 }
 
