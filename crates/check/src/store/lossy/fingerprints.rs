@@ -91,8 +91,7 @@ impl Filter for Fingerprints {
     }
 
     fn provide(&self) -> bool {
-        // A table has 12 to 23 bytes for each state, so half of them or more are there.
-        let soon = self.bytes() >= self.most() * 12;
+        let soon = self.table.about() >= self.most() / 2;
         self.table.provide() || (soon && self.arena.provide())
     }
 }

@@ -525,6 +525,11 @@ impl<E: Entry> Table<E> {
         }
     }
 
+    /// How many entries there are, about.
+    pub fn about(&self) -> u64 {
+        self.counts.iter().map(|count| u64::from(count.load(Ordering::Relaxed))).sum()
+    }
+
     pub fn bytes(&self) -> u64 {
         self.made().map(Generation::taken).sum()
     }
