@@ -14,39 +14,36 @@ use ir::trace::{self, Replayed, Trace};
 use report::check::{CheckReport, Context};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::mem::ManuallyDrop;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 pub fn run(args: &CheckArgs) -> Result<u8> {
     let Some(program) = load::model(&args.model)? else { return Ok(exit::BAD_INPUT) };
-    if let (Program::Rules(_), Some(_)) = (&program, &args.trail) {
+    if let (Program::Rules(_), Some(_)) = (program, &args.trail) {
         bail!("'--trail' is for Promela models: use '--trace', which 'simulate' replays");
     }
-    // The process ends with it, so nobody has to wait until it is freed.
-    let program = ManuallyDrop::new(program);
-    let reduced = ManuallyDrop::new(engine::reduced(&program, args.reduce));
+    let reduced = engine::reduced(program, args.reduce);
     if args.emit == Some(Emit::Ir) {
         print(&reduced.to_string());
         return Ok(exit::NO_VIOLATION);
     }
-    let (mut outcome, mut runs) = search(&reduced, args)?;
+    let (mut outcome, mut runs) = search(reduced, args)?;
     let n_starts = program.n_uncounted_starts();
     let uncount = |run: &mut Outcome, n| run.transitions = run.transitions.saturating_sub(n);
     uncount(&mut outcome, n_starts * runs.len().max(1) as u64);
     runs.iter_mut().for_each(|run| uncount(run, n_starts));
-    engine::expand_reached(&reduced, &mut outcome.reached);
+    engine::expand_reached(reduced, &mut outcome.reached);
     let mut traces = Vec::new();
     let mut first_steps = None;
     for found in &outcome.violations {
         let (define, effort) = (&args.model.define, effort(args, &outcome));
-        let shown = counterexample(&program, &reduced, define, found, effort)?;
+        let shown = counterexample(program, reduced, define, found, effort)?;
         first_steps.get_or_insert(shown.steps);
         traces.push((shown.depth, shown.trace));
     }
     if outcome.verdict == Verdict::Holds {
-        let missed = missed_covers(&program, &outcome.reached);
+        let missed = missed_covers(program, &outcome.reached);
         if !missed.is_empty() {
             outcome.verdict = Verdict::Violation;
         }
@@ -64,14 +61,14 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         runs,
         command: command::given(),
     };
-    let report = CheckReport::new(&program, &outcome, traces, context);
+    let report = CheckReport::new(program, &outcome, traces, context);
     show(&report, args);
     tell_of_files(&outcome, args);
     // The verdict is out before a file that cannot be written ends the run.
     if let Some(path) = &args.report {
         load::write(path, &report::html::check_page(&report))?;
     }
-    write_files(&program, args, first_trace.as_ref(), first_steps.as_deref())?;
+    write_files(program, args, first_trace.as_ref(), first_steps.as_deref())?;
     Ok(match outcome.verdict {
         Verdict::Holds | Verdict::NoViolationFound => exit::NO_VIOLATION,
         Verdict::Violation => exit::VIOLATION,
@@ -150,7 +147,7 @@ pub fn interrupt() -> &'static AtomicBool {
 }
 
 /// All runs as one, and each of them if there are several.
-fn search(program: &Program, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> {
+fn search(program: &'static Program, args: &CheckArgs) -> Result<(Outcome, Vec<Outcome>)> {
     let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let interrupt = interrupt();
     let with_progress = progress::wanted(args.quiet);

@@ -7,15 +7,14 @@ use ir::program::Program;
 use ir::reduce;
 use ir::rules::Stored;
 use jit::{Compiling, Tiered};
-use std::borrow::Cow;
 
 /// The model with the reductions that were asked for.
-pub fn reduced(program: &Program, reductions: Reduce) -> Cow<'_, Program> {
+pub fn reduced(program: &'static Program, reductions: Reduce) -> &'static Program {
     match (program, reductions) {
         (Program::Processes { system, .. }, Reduce::Default) => {
-            Cow::Owned(reduce::reduce(system).into())
+            Box::leak(Box::new(reduce::reduce(system).into()))
         }
-        _ => Cow::Borrowed(program),
+        _ => program,
     }
 }
 
@@ -26,24 +25,28 @@ pub fn expand_reached(reduced: &Program, reached: &mut Vec<bool>) {
     }
 }
 
-/// Calls `run` with what makes the model.
-pub fn with_model<T>(program: &Program, engine: Engine, run: impl FnOnce(&Maker) -> T) -> T {
+/// Calls `run` with what makes the model. Native code is made meanwhile by a
+/// thread that nobody waits for in the end, as a function may take it a while: so
+/// what it works on is there until the process ends.
+pub fn with_model<T>(
+    program: &'static Program,
+    engine: Engine,
+    run: impl FnOnce(&Maker) -> T,
+) -> T {
     if engine == Engine::Interpret {
         return run(&|| interpreter(program));
     }
     match program {
         Program::Processes { system, layout } => {
-            let facts = jit::Facts::new(system, layout);
+            let facts: &jit::Facts = Box::leak(Box::new(jit::Facts::new(system, layout)));
             tiered(
-                &Compiling::default(),
-                || Box::new(jit::Interpreted::new(&facts)),
-                |compiling| jit::compile_for(&facts, compiling),
+                || Box::new(jit::Interpreted::new(facts)),
+                |compiling| jit::compile_for(facts, compiling),
                 |code| Box::new(jit::Native::new(code, system, layout)),
                 run,
             )
         }
         Program::Rules(rules) => tiered(
-            &Compiling::default(),
             || interpreter(program),
             |compiling| {
                 compiling.publish(jit::rules::compile(rules, compiling.cancelled())?);
@@ -64,21 +67,19 @@ fn interpreter(program: &Program) -> Box<dyn Model + '_> {
 }
 
 /// Runs with the interpreter until native code is ready.
-fn tiered<'s, C: Send + Sync, T>(
-    compiling: &'s Compiling<C>,
-    interpreter: impl Fn() -> Box<dyn Model + 's> + Copy + Sync + 's,
-    compile: impl FnOnce(&Compiling<C>) -> Result<(), jit::Error> + Send,
-    start: impl Fn(&'s C) -> Box<dyn Model + 's> + Copy + Send + Sync + 's,
+fn tiered<C: Send + Sync + 'static, T>(
+    interpreter: impl Fn() -> Box<dyn Model> + Copy + Sync + 'static,
+    compile: impl FnOnce(&Compiling<C>) -> Result<(), jit::Error> + Send + 'static,
+    start: impl Fn(&'static C) -> Box<dyn Model> + Copy + Send + Sync + 'static,
     run: impl FnOnce(&Maker) -> T,
 ) -> T {
-    std::thread::scope(|scope| {
-        scope.spawn(|| compiling.run(compile));
-        // Also if the search ends by a panic.
-        let _ended = Ended(compiling);
-        let make = move || -> Box<dyn Model + 's> {
-            Box::new(Tiered::new(compiling, interpreter(), Box::new(start)))
-        };
-        run(&make)
+    let compiling: &Compiling<C> = Box::leak(Box::default());
+    // Without such a thread the search is slower, no more.
+    let _ = std::thread::Builder::new().spawn(|| compiling.run(compile));
+    // Also if the search ends by a panic.
+    let _ended = Ended(compiling);
+    run(&move || -> Box<dyn Model> {
+        Box::new(Tiered::new(compiling, interpreter(), Box::new(start)))
     })
 }
 

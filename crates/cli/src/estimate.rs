@@ -22,9 +22,9 @@ pub fn run(args: &EstimateArgs) -> Result<u8> {
         "the smallest of {} arenas would have {smallest} bits, 512 are the least: raise --arena or lower --sizes",
         args.sizes
     );
-    let program = engine::reduced(&program, args.reduce);
+    let program = engine::reduced(program, args.reduce);
     let name = program.name().to_string();
-    let input = engine::with_model(&program, Engine::Jit, |make| search(make, args, name))?;
+    let input = engine::with_model(program, Engine::Jit, |make| search(make, args, name))?;
     if progress::wanted(args.quiet) {
         progress::clear();
     }

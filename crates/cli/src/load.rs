@@ -10,9 +10,13 @@ use lang::promela::preprocess::FileLoader;
 use std::io::Write;
 use std::path::Path;
 
-/// Reads the model; errors and warnings go to standard error. `None` if there
-/// were errors.
-pub fn model(args: &ModelArgs) -> Result<Option<Program>> {
+/// Reads the model, which is there until the process ends; errors and warnings go
+/// to standard error. `None` if there were errors.
+pub fn model(args: &ModelArgs) -> Result<Option<&'static Program>> {
+    Ok(read(args)?.map(|program| &*Box::leak(Box::new(program))))
+}
+
+fn read(args: &ModelArgs) -> Result<Option<Program>> {
     let path = &args.model;
     let name = path.display().to_string();
     match path.extension().and_then(|e| e.to_str()) {

@@ -22,12 +22,12 @@ pub fn run(args: &SimulateArgs) -> Result<u8> {
     let Some(program) = load::model(&model)? else { return Ok(exit::BAD_INPUT) };
     let color = args.color.on();
     let path = if let Some(trace) = &replayed {
-        replay(&program, trace)?
+        replay(program, trace)?
     } else {
-        let Some(path) = simulate(&program, args)? else { return Ok(exit::NO_VIOLATION) };
+        let Some(path) = simulate(program, args)? else { return Ok(exit::NO_VIOLATION) };
         path
     };
-    let mut trace = trace::describe(&program, &path);
+    let mut trace = trace::describe(program, &path);
     trace.define = model.define;
     if let Some(file) = &args.trace {
         load::write(file, &(serde_json::to_string_pretty(&trace)? + "\n"))?;

@@ -42,15 +42,15 @@ pub fn run(args: &SwarmArgs) -> Result<u8> {
 /// A model that is to be searched.
 struct Target {
     /// As it is written, and as it is searched.
-    program: Program,
-    reduced: Program,
+    program: &'static Program,
+    reduced: &'static Program,
 }
 
 impl Target {
     fn load(model: &ModelArgs, reduce: Reduce) -> Result<Option<Target>> {
         let program = load::model(model)?;
         Ok(program.map(|program| {
-            let reduced = engine::reduced(&program, reduce).into_owned();
+            let reduced = engine::reduced(program, reduce);
             Target { reduced, program }
         }))
     }
@@ -67,7 +67,7 @@ impl Target {
         let target = Target::load(&model, reduce)?;
         if let Some(target) = &target {
             ensure!(
-                check::fingerprint(&target.reduced) == subject.fingerprint,
+                check::fingerprint(target.reduced) == subject.fingerprint,
                 "'{}' is not what it was when the plan was made",
                 subject.model
             );
@@ -83,7 +83,7 @@ fn subject(args: &PlanArgs, target: &Target, settings: Settings) -> Subject {
         deadlock: args.model.deadlock.into(),
         symmetry: args.model.symmetry.into(),
         reduced: args.reduce == Reduce::Default,
-        fingerprint: check::fingerprint(&target.reduced),
+        fingerprint: check::fingerprint(target.reduced),
         ignore: check::ignored(&args.ignore, &args.model),
         go_on: args.until > 1,
         settings,
@@ -124,7 +124,7 @@ fn threads(args: &PlanArgs) -> usize {
 fn plan(args: &PlanArgs) -> Result<u8> {
     let Some(target) = Target::load(&args.model, args.reduce)? else { return Ok(exit::BAD_INPUT) };
     let settings =
-        engine::with_model(&target.reduced, args.engine, |make| settings(args, make, None, false));
+        engine::with_model(target.reduced, args.engine, |make| settings(args, make, None, false));
     let tasks = (0..args.tasks.unwrap_or(TASKS)).map(|number| settings.task(number)).collect();
     print(&Plan { subject: subject(args, &target, settings), tasks }.to_text());
     Ok(exit::NO_VIOLATION)
@@ -149,7 +149,7 @@ fn task(args: &TaskArgs) -> Result<u8> {
         bail!("'{name}' has no task {}: it has {}", args.number, plan.tasks.len());
     };
     let Some(target) = Target::of(&plan.subject)? else { return Ok(exit::BAD_INPUT) };
-    let record = engine::with_model(&target.reduced, args.engine, |make| {
+    let record = engine::with_model(target.reduced, args.engine, |make| {
         let mut searcher = Searcher::new(make, memory(args.memory));
         let limits = Options { interrupt: check::interrupt(), ..Options::default() };
         perform(&mut searcher, task, &plan.subject, &limits, None)
@@ -182,7 +182,7 @@ fn merge(args: &MergeArgs) -> Result<u8> {
     let record = all.context("no record was given")?;
     let Some(target) = Target::of(&record.subject)? else { return Ok(exit::BAD_INPUT) };
     let run = Run { planned: None, counted: Counted::default(), swarm: None };
-    show::show(&target.program, &target.reduced, &record, &args.show, run)
+    show::show(target.program, target.reduced, &record, &args.show, run)
 }
 
 fn swarm(args: &RunArgs) -> Result<u8> {
@@ -194,7 +194,7 @@ fn swarm(args: &RunArgs) -> Result<u8> {
         Some(_) => Some(1),
         None => plan.tasks.or((!limited).then_some(TASKS)),
     };
-    let (swarm, counted) = engine::with_model(&target.reduced, plan.engine, |make| {
+    let (swarm, counted) = engine::with_model(target.reduced, plan.engine, |make| {
         let quiet = args.show.quiet || args.show.json;
         let settings = settings(plan, make, args.time, quiet);
         let subject = subject(plan, &target, settings);
@@ -203,7 +203,7 @@ fn swarm(args: &RunArgs) -> Result<u8> {
     })?;
     let record = &swarm.record;
     let run = Run { planned: tasks, counted, swarm: Some(&swarm) };
-    show::show(&target.program, &target.reduced, record, &args.show, run)
+    show::show(target.program, target.reduced, record, &args.show, run)
 }
 
 fn search(
