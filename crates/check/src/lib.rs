@@ -21,4 +21,4 @@ pub use search::{
     Target, Turns, check, sequence,
 };
 pub use shorten::shorten;
-pub use store::{Collect, Collector, Hashes, Layout};
+pub use store::{Collect, Collector, Hashes, Layout, Wanted};

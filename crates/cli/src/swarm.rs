@@ -19,7 +19,7 @@ use live::Live;
 use show::{Counted, Run};
 use std::path::Path;
 use std::time::{Duration, Instant};
-use swarm::{Engine, Plan, Pulse, Record, Settings, Subject, Swarm, Task, perform};
+use swarm::{Engine, Gatherer, Plan, Pulse, Record, Settings, Subject, Swarm, Task, perform};
 
 /// Tasks if nothing else limits the swarm.
 const TASKS: u32 = 1000;
@@ -152,7 +152,7 @@ fn task(args: &TaskArgs) -> Result<u8> {
     let record = engine::with_model(target.reduced, args.engine, |make| {
         let mut searcher = Searcher::new(make, memory(args.memory));
         let limits = Options { interrupt: check::interrupt(), ..Options::default() };
-        perform(&mut searcher, task, &plan.subject, &limits, None)
+        perform(&mut searcher, task, &plan.subject, &limits, Gatherer::default(), None)
     });
     if record.tasks.is_empty() {
         note(

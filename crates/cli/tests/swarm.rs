@@ -87,6 +87,7 @@ fn a_killed_swarm_goes_on_where_it_was() {
         .expect("the binary runs");
     let log = PathBuf::from(&dir).join("log.jsonl");
     let started = Instant::now();
+    // Some tasks, of which the first says most.
     let long = |len: u64| len > 100_000;
     while !std::fs::metadata(&log).is_ok_and(|m| long(m.len())) {
         assert!(started.elapsed() < Duration::from_secs(60), "nothing was written down");

@@ -3,11 +3,11 @@
 use crate::plan::{Subject, Task};
 use crate::record::{Done, Limit, Place, Record, Violation};
 use crate::sketch::Gatherer;
-use check::{Collect, Collector, Lossy, Maker, Options, Progress, Searcher, Stop};
+use check::{Collect, Collector, Lossy, Maker, Options, Progress, Searcher, Stop, Wanted};
 use ir::model::Flow;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 pub struct Engine<'a, 'm> {
@@ -101,16 +101,15 @@ impl Shared<'_, '_, '_> {
         while !self.is_over() {
             let number = self.next.fetch_add(1, Ordering::Relaxed);
             let Some(task) = task(number) else { break };
-            if !self.is_done(task.number) {
+            if !self.record().tasks.contains_key(&task.number) {
                 self.run(&mut searcher, &task);
             }
         }
         searcher.memory()
     }
 
-    fn is_done(&self, number: u32) -> bool {
-        let record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
-        record.tasks.contains_key(&number)
+    fn record(&self) -> MutexGuard<'_, Record> {
+        self.record.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn run(&self, searcher: &mut Searcher, task: &Task) {
@@ -124,12 +123,13 @@ impl Shared<'_, '_, '_> {
         };
         let limits =
             Options { interrupt: &self.stop, progress: Some(&progress), ..Options::default() };
-        let mine = perform(searcher, task, &self.subject, &limits, self.engine.collector);
+        let gatherer = Gatherer::beside(&self.record().sketch);
+        let mine = perform(searcher, task, &self.subject, &limits, gatherer, self.engine.collector);
         // A task that was interrupted has nothing but violations, if that.
         if mine.tasks.is_empty() && mine.violations.is_empty() {
             return;
         }
-        let mut record = self.record.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut record = self.record();
         // The subject is the same and the task is new, so nothing can differ.
         if record.merge(&mine).is_ok() {
             let (task, elapsed) = (Some((&mine, began.elapsed())), self.started.elapsed());
@@ -167,9 +167,10 @@ struct Both<'c> {
 }
 
 impl Collect for Both<'_> {
-    fn collect(&self, stored: &[u64], met: &[u64]) -> u64 {
-        self.collector.collect(stored, met);
-        self.gatherer.collect(stored, met)
+    fn collect(&self, stored: &[u64], met: &[u64]) -> Wanted {
+        let all = self.collector.collect(stored, met);
+        let some = self.gatherer.collect(stored, met);
+        Wanted { stored: all.stored.max(some.stored), met: all.met.max(some.met) }
     }
 }
 
@@ -181,9 +182,9 @@ pub fn perform(
     task: &Task,
     subject: &Subject,
     limits: &Options,
+    gatherer: Gatherer,
     collector: Option<&Collector>,
 ) -> Record {
-    let gatherer = Gatherer::new();
     let both = collector.map(|collector| Both { gatherer: &gatherer, collector });
     let options = Options {
         collector: Some(match &both {

@@ -221,7 +221,7 @@ mod tests {
     /// The record of a task, made up.
     fn task(number: u32) -> Record {
         let mut dice = Dice(100 + number as u64);
-        let gatherer = Gatherer::new();
+        let gatherer = Gatherer::default();
         for _ in 0..2000 {
             gatherer.collect(&[Dice(dice.below(5000) as u64).roll()], &[]);
         }

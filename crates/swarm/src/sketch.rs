@@ -16,7 +16,7 @@
 //!
 //! Invariant: hashes ascend, below the ceiling; the tasks of each ascend.
 
-use check::{Collect, Hashes};
+use check::{Collect, Hashes, Wanted};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de::Error};
 use std::cmp::Ordering;
 use std::collections::{BTreeMap, HashMap};
@@ -184,9 +184,10 @@ impl Smallest {
 }
 
 impl Gatherer {
-    pub fn new() -> Gatherer {
-        let states = HashMap::with_capacity_and_hasher(2 * SAMPLE + 1, Hashes::default());
-        let smallest = Smallest { states, ceiling: u64::MAX };
+    /// For a sketch that will be merged with this one, so that nothing above its
+    /// ceiling is of any use.
+    pub fn beside(other: &Sketch) -> Gatherer {
+        let smallest = Smallest { states: HashMap::default(), ceiling: other.ceiling };
         Gatherer { smallest: Mutex::new(smallest) }
     }
 
@@ -210,16 +211,16 @@ impl Gatherer {
 
 impl Default for Gatherer {
     fn default() -> Self {
-        Gatherer::new()
+        Gatherer::beside(&Sketch::default())
     }
 }
 
 impl Collect for Gatherer {
-    fn collect(&self, stored: &[u64], met: &[u64]) -> u64 {
+    fn collect(&self, stored: &[u64], met: &[u64]) -> Wanted {
         let mut smallest = self.smallest.lock().unwrap_or_else(PoisonError::into_inner);
         stored.iter().for_each(|state| smallest.add(*state, true));
         met.iter().for_each(|state| smallest.add(*state, false));
-        smallest.ceiling
+        Wanted { stored: smallest.ceiling, met: smallest.ceiling }
     }
 }
 
@@ -279,9 +280,9 @@ impl Sketch {
         }
         entries.sort_unstable_by_key(|entry| entry.state);
         let doubled = entries.windows(2).any(|pair| pair[0].state == pair[1].state);
-        // A ceiling comes down when there are too many states, and as many stay.
-        let is_full = entries.len() == SAMPLE;
-        let fits = if ceiling == u64::MAX { entries.len() <= SAMPLE } else { is_full };
+        // A ceiling comes down to where so many states are below it, here or in a
+        // sketch that this one was gathered beside.
+        let fits = entries.len() <= SAMPLE && ceiling >= SAMPLE as u64;
         (!doubled && fits).then_some(Sketch { ceiling, entries })
     }
 }
@@ -295,7 +296,7 @@ mod tests {
 
     /// What a task sketches that sees each of `0..states` with a probability.
     fn task(number: u32, states: u64, probability: f64) -> Sketch {
-        let gatherer = Gatherer::new();
+        let gatherer = Gatherer::default();
         let mut dice = Dice(number as u64 + 1);
         for state in 0..states {
             let hash = [Dice(state).roll()];
@@ -335,14 +336,15 @@ mod tests {
 
     #[test]
     fn what_was_met_and_not_stored_is_told_apart() {
-        let gatherer = Gatherer::new();
+        let gatherer = Gatherer::default();
         // Whatever comes first, who has stored a state has stored it.
-        assert_eq!(gatherer.collect(&[10, 20], &[20, 30, 40]), u64::MAX);
+        let all = Wanted { stored: u64::MAX, met: u64::MAX };
+        assert_eq!(gatherer.collect(&[10, 20], &[20, 30, 40]), all);
         gatherer.collect(&[40], &[10]);
         let met = |sketch: &Sketch| sketch.sightings().filter(|seen| seen.met.is_some()).count();
         let one = gatherer.sketch(3, true);
         assert_eq!((one.len(), met(&one)), (4, 1));
-        let gatherer = Gatherer::new();
+        let gatherer = Gatherer::default();
         gatherer.collect(&[10], &[30, 50]);
         let other = gatherer.sketch(1, false);
         assert_eq!((other.len(), met(&other)), (3, 2));
@@ -357,6 +359,22 @@ mod tests {
         let many = task(0, 1_000_000, 1.0);
         let estimate = many.len() as f64 / many.share();
         assert!((estimate / 1e6 - 1.0).abs() < 0.05, "{estimate}");
+    }
+
+    #[test]
+    fn gathered_beside_another_it_is_the_same_when_merged() {
+        let all: Vec<u64> = (0..22_000u64).map(|number| Dice(number).roll()).collect();
+        let first = Gatherer::default();
+        first.collect(&all[..20_000], &[]);
+        let first = first.sketch(0, true);
+        let [alone, beside] = [Gatherer::default(), Gatherer::beside(&first)].map(|gatherer| {
+            gatherer.collect(&all[15_000..18_000], &all[17_000..22_000]);
+            gatherer.sketch(1, true)
+        });
+        assert!(beside.len() < alone.len() && beside.len() > 1000, "{}", beside.len());
+        assert_eq!(first.merge(&beside), first.merge(&alone));
+        let text = serde_json::to_string(&beside).expect("text");
+        assert_eq!(serde_json::from_str::<Sketch>(&text).expect("the same"), beside);
     }
 
     #[test]

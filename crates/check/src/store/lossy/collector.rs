@@ -8,9 +8,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// that are the same in all searches.
 pub trait Collect: Sync {
     /// States that were new, and some that were not: they were met again, or
-    /// were taken for others and lost. Of these it wants to be told from now on
-    /// of those whose hashes are smaller than what it returns.
-    fn collect(&self, stored: &[u64], met: &[u64]) -> u64;
+    /// were taken for others and lost. Returns which it wants from now on.
+    fn collect(&self, stored: &[u64], met: &[u64]) -> Wanted;
+}
+
+/// A collector wants to be told of states whose hashes are smaller than this.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wanted {
+    /// Of those that were new.
+    pub stored: u64,
+    /// Of the others.
+    pub met: u64,
+}
+
+impl Wanted {
+    pub const NONE: Wanted = Wanted { stored: 0, met: 0 };
 }
 
 /// Counts the different states of several searches, as exactly as hashes of 64
@@ -55,7 +67,7 @@ impl Collector {
 }
 
 impl Collect for Collector {
-    fn collect(&self, stored: &[u64], _met: &[u64]) -> u64 {
+    fn collect(&self, stored: &[u64], _met: &[u64]) -> Wanted {
         let mut seen = self.seen();
         for &state in stored {
             if seen.states.len() < self.most {
@@ -64,7 +76,7 @@ impl Collect for Collector {
                 seen.full |= !seen.states.contains(&state);
             }
         }
-        0
+        Wanted { stored: u64::MAX, met: 0 }
     }
 }
 

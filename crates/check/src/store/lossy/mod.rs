@@ -20,7 +20,7 @@ mod slab;
 mod tests;
 
 pub use bitstate::{Bitstate, Layout};
-pub use collector::{Collect, Collector, Hashes};
+pub use collector::{Collect, Collector, Hashes, Wanted};
 pub use compact::Compact;
 pub use fingerprints::Fingerprints;
 
@@ -246,7 +246,7 @@ impl<F: Filter> Store for LossyStore<'_, F> {
             entered: Vec::new(),
             collected: Vec::new(),
             met: Vec::new(),
-            wanted: self.collector.map_or(0, |collector| collector.collect(&[], &[])),
+            wanted: self.collector.map_or(Wanted::NONE, |collector| collector.collect(&[], &[])),
             last_len: 0,
             dice: Dice(self.seed),
             set: 0,
@@ -287,11 +287,10 @@ pub struct LossyWriter<'s, F> {
     desk: Desk,
     /// States that were read since the last `finish`.
     entered: Vec<Token>,
-    /// New states that the collector was not told of, and others with hashes
-    /// smaller than what it has wanted.
+    /// New states that the collector wants and was not told of, and others.
     collected: Vec<u64>,
     met: Vec<u64>,
-    wanted: u64,
+    wanted: Wanted,
     last_len: usize,
     dice: Dice,
     /// Bits that were set.
@@ -357,12 +356,12 @@ impl<F: Filter> LossyWriter<'_, F> {
                     if unlucky {
                         store.unstored.fetch_add(1, Ordering::Relaxed);
                     }
-                    if store.collector.is_some() {
+                    if fixed < self.wanted.stored {
                         collected.push(fixed);
                     }
                     new(token, mark, cause);
                 }
-                Marked::Seen | Marked::Dropped if fixed < self.wanted => met.push(fixed),
+                Marked::Seen | Marked::Dropped if fixed < self.wanted.met => met.push(fixed),
                 Marked::Seen | Marked::Dropped => {}
                 Marked::NoRoom => return Err(Full),
             }
@@ -420,7 +419,8 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
     }
 
     fn finish(&mut self, expanded: bool) {
-        if let Some(collector) = self.store.collector {
+        let is_told = !self.collected.is_empty() || !self.met.is_empty();
+        if let (true, Some(collector)) = (is_told, self.store.collector) {
             self.wanted = collector.collect(&self.collected, &self.met);
             self.collected.clear();
             self.met.clear();

@@ -1,6 +1,6 @@
 //! Lossy stores lose as much as theory says, no more and no less.
 
-use super::{Bitstate, Collect, Compact, Filter, Fingerprints, Layout, LossyStore, Marked};
+use super::{Bitstate, Collect, Compact, Filter, Fingerprints, Layout, LossyStore, Marked, Wanted};
 use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::memory::Budget;
 use crate::store::{Store, Writer};
@@ -223,7 +223,8 @@ fn fingerprints_depend_on_all_bytes_and_on_the_seed() {
     }
 }
 
-/// Remembers what it was told, and wants to know of half of the states.
+/// Remembers what it was told, and wants to know of all new states and of half of
+/// the others.
 #[derive(Default)]
 struct Told {
     stored: Mutex<Vec<u64>>,
@@ -231,10 +232,10 @@ struct Told {
 }
 
 impl Collect for Told {
-    fn collect(&self, stored: &[u64], met: &[u64]) -> u64 {
+    fn collect(&self, stored: &[u64], met: &[u64]) -> Wanted {
         self.stored.lock().expect("no panic").extend(stored);
         self.met.lock().expect("no panic").extend(met);
-        u64::MAX / 2
+        Wanted { stored: u64::MAX, met: u64::MAX / 2 }
     }
 }
 
