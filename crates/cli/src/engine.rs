@@ -74,7 +74,7 @@ fn tiered<C: Send + Sync + 'static, T>(
     run: impl FnOnce(&Maker) -> T,
 ) -> T {
     let compiling: &Compiling<C> = Box::leak(Box::default());
-    // Without such a thread the search is slower, no more.
+    // Without such a thread, or if it panics, the search is slower, no more.
     let _ = std::thread::Builder::new().spawn(|| compiling.run(compile));
     // Also if the search ends by a panic.
     let _ended = Ended(compiling);

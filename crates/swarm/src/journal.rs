@@ -1,5 +1,6 @@
 //! Finished tasks on disk, so that a swarm that was killed goes on where it
-//! was: a merged record, and a log of those that came after it.
+//! was: a merged record, and a log of those that came after it. Their sketches are
+//! for being merged with those before them, which have told what is of use.
 //!
 //! Merging is idempotent, so it does no harm if a record is in both: the log
 //! is emptied after the merged record was written.

@@ -1,7 +1,8 @@
 //! Which states did which tasks see? A sample of all states that tells.
 //!
 //! A state is in the sample if its hash, which is the same in all tasks, lies
-//! below a ceiling. The ceiling of a task comes down as it finds states, so that
+//! below a ceiling. The ceiling of a task begins where that of the tasks before it
+//! is, if these are known, and comes down as it finds states, so that
 //! the sample stays small (Broder's bottom-k sketch), and of several tasks the
 //! lowest holds; so of the states in the sample nothing is lost when sketches
 //! are merged, and whatever holds of the sample tells of all states.
@@ -224,12 +225,14 @@ impl Collect for Gatherer {
     }
 }
 
-/// In files: the ceiling, and for each set of tasks alike, first other task and
-/// first task that has met and not stored them, the states of which that is so,
-/// as hexadecimal numbers side by side.
+/// In files: the ceiling, how many states there are, so that none is missed, and
+/// for each set of tasks alike, first other task and first task that has met and
+/// not stored them, the states of which that is so, as hexadecimal numbers side
+/// by side.
 #[derive(Serialize, Deserialize)]
 struct Written {
     ceiling: String,
+    states: usize,
     sets: Vec<(Tasks, String)>,
 }
 
@@ -243,8 +246,8 @@ impl Serialize for Sketch {
             let states = sets.entry((alike.collect(), other, met)).or_default();
             states.push_str(&format!("{:016x}", entry.state));
         }
-        Written { ceiling: format!("{:016x}", self.ceiling), sets: sets.into_iter().collect() }
-            .serialize(serializer)
+        let (ceiling, sets) = (format!("{:016x}", self.ceiling), sets.into_iter().collect());
+        Written { ceiling, states: self.len(), sets }.serialize(serializer)
     }
 }
 
@@ -283,7 +286,8 @@ impl Sketch {
         // A ceiling comes down to where so many states are below it, here or in a
         // sketch that this one was gathered beside.
         let fits = entries.len() <= SAMPLE && ceiling >= SAMPLE as u64;
-        (!doubled && fits).then_some(Sketch { ceiling, entries })
+        let whole = entries.len() == written.states;
+        (!doubled && fits && whole).then_some(Sketch { ceiling, entries })
     }
 }
 
@@ -382,8 +386,9 @@ mod tests {
         let sketch = task(3, 500, 0.5).merge(&task(7, 500, 0.5));
         let text = serde_json::to_string(&sketch).expect("text");
         assert_eq!(serde_json::from_str::<Sketch>(&text).expect("the same"), sketch);
-        let written =
-            |ceiling: &str, set: &str| format!(r#"{{"ceiling":"{ceiling}","sets":[{set}]}}"#);
+        let written = |ceiling: &str, set: &str| {
+            format!(r#"{{"ceiling":"{ceiling}","states":1,"sets":[{set}]}}"#)
+        };
         let right = written(HIGHEST, r#"[[[1,2],null,3],"0000000000000001"]"#);
         assert!(serde_json::from_str::<Sketch>(&right).is_ok());
         for wrong in [
@@ -401,6 +406,9 @@ mod tests {
             written("0000000000000000", r#""#),
             written("0000000000000001", r#"[[[1],2,null],"0000000000000001"]"#),
             written("", r#"[[[1],2,null],"0000000000000001"]"#),
+            written(HIGHEST, ""),
+            text.replacen("0000", "", 4),
+            right.replace(r#""states":1"#, r#""states":2"#),
         ] {
             assert!(serde_json::from_str::<Sketch>(&wrong).is_err(), "{wrong}");
         }

@@ -25,8 +25,8 @@ use ir::rows::{Cause, HEAD, Row, Rows, stride};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
-/// Twice the slots at two thirds full, four times as many up to 16 MiB: fuller
-/// tables have longer searches.
+/// Twice the slots at two thirds full, four times as many up to some 16 MiB:
+/// fuller tables have longer searches.
 pub(super) const GROWTH: Growth =
     Growth { quick: 8192, eighths: 16, full: 44, pieces: 1, ahead: 64 };
 /// Bytes of rows that are settled at once at the latest: few enough for the caches.

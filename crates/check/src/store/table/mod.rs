@@ -48,7 +48,8 @@ const EMPTY: u64 = 0;
 const COUNTED: u64 = 2048;
 const GENERATIONS: usize = 128;
 /// Where memory is short shards grow by little: before one of `Growth::quick`
-/// slots grows, the table takes a 32nd of it, and after that a fifth at most.
+/// slots grows, the table takes a 32nd of the memory, and after that a fifth of
+/// it at most.
 const QUICK_SHARE: u64 = 32 * SHARDS as u64 * 8;
 
 /// What the table must know of its entries. An entry is not 0 and has bit 63
@@ -525,7 +526,7 @@ impl<E: Entry> Table<E> {
         }
     }
 
-    /// How many entries there are, about.
+    /// How many entries there are, about: by several threads rather too few.
     pub fn about(&self) -> u64 {
         self.counts.iter().map(|count| u64::from(count.load(Ordering::Relaxed))).sum()
     }
