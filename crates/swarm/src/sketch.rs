@@ -386,29 +386,29 @@ mod tests {
         let sketch = task(3, 500, 0.5).merge(&task(7, 500, 0.5));
         let text = serde_json::to_string(&sketch).expect("text");
         assert_eq!(serde_json::from_str::<Sketch>(&text).expect("the same"), sketch);
-        let written = |ceiling: &str, set: &str| {
-            format!(r#"{{"ceiling":"{ceiling}","states":1,"sets":[{set}]}}"#)
+        // So many states, so that it is not their number that is wrong.
+        let written = |ceiling: &str, states: usize, set: &str| {
+            format!(r#"{{"ceiling":"{ceiling}","states":{states},"sets":[{set}]}}"#)
         };
-        let right = written(HIGHEST, r#"[[[1,2],null,3],"0000000000000001"]"#);
+        let right = written(HIGHEST, 1, r#"[[[1,2],null,3],"0000000000000001"]"#);
         assert!(serde_json::from_str::<Sketch>(&right).is_ok());
         for wrong in [
-            written(HIGHEST, r#"[[[],null,null],"0000000000000001"]"#),
-            written(HIGHEST, r#"[[[2,1],3,null],"0000000000000001"]"#),
-            written(HIGHEST, r#"[[[1],4294967295,null],"0000000000000001"]"#),
-            written(HIGHEST, r#"[[[1],2,4294967295],"0000000000000001"]"#),
-            written(HIGHEST, r#"[[[1],2,null],"000000000000001"]"#),
-            written(HIGHEST, r#"[[[1],2,null],"00000000000000é"]"#),
-            written(HIGHEST, r#"[[[1],2,null],"000000000000000g"]"#),
-            written(HIGHEST, r#"[[[1],2,null],"00000000000000010000000000000001"]"#),
-            written("00000000000000ff", r#"[[[1],2,null],"0000000000000001"]"#),
-            written(HIGHEST, r#"[[[1],2,null],"+000000000000001"]"#),
-            written("ff", r#""#),
-            written("0000000000000000", r#""#),
-            written("0000000000000001", r#"[[[1],2,null],"0000000000000001"]"#),
-            written("", r#"[[[1],2,null],"0000000000000001"]"#),
-            written(HIGHEST, ""),
-            text.replacen("0000", "", 4),
-            right.replace(r#""states":1"#, r#""states":2"#),
+            written(HIGHEST, 1, r#"[[[],null,null],"0000000000000001"]"#),
+            written(HIGHEST, 1, r#"[[[2,1],3,null],"0000000000000001"]"#),
+            written(HIGHEST, 1, r#"[[[1],4294967295,null],"0000000000000001"]"#),
+            written(HIGHEST, 1, r#"[[[1],2,4294967295],"0000000000000001"]"#),
+            written(HIGHEST, 1, r#"[[[1],2,null],"000000000000001"]"#),
+            written(HIGHEST, 1, r#"[[[1],2,null],"00000000000000é"]"#),
+            written(HIGHEST, 1, r#"[[[1],2,null],"000000000000000g"]"#),
+            written(HIGHEST, 2, r#"[[[1],2,null],"00000000000000010000000000000001"]"#),
+            written("00000000000000ff", 1, r#"[[[1],2,null],"0000000000000001"]"#),
+            written(HIGHEST, 1, r#"[[[1],2,null],"+000000000000001"]"#),
+            written("ff", 0, ""),
+            written("0000000000000000", 0, ""),
+            written("0000000000000001", 1, r#"[[[1],2,null],"0000000000000001"]"#),
+            written("", 1, r#"[[[1],2,null],"0000000000000001"]"#),
+            written(HIGHEST, 1, ""),
+            written(HIGHEST, 2, r#"[[[1],2,null],"0000000000000001"]"#),
         ] {
             assert!(serde_json::from_str::<Sketch>(&wrong).is_err(), "{wrong}");
         }
