@@ -7,9 +7,9 @@
 //! While a search runs, code is made for where it has come by ([`compile_for`]).
 //! Native code knows the mainstream only, and of faults only assertions and
 //! deadlocks. Where something else comes up (another fault, `run`, a very long
-//! sequence) it gives up the expansion, and the interpreter does it over from the start; what the
-//! sink has seen already is kept from it. So a construct that is not compiled
-//! costs time, never correctness.
+//! sequence) it gives up, and the interpreter does over what that process can do
+//! in the state; what the sink has seen already is kept from it. So a construct
+//! that is not compiled costs time, never correctness.
 
 mod code;
 mod diamonds;

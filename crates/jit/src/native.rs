@@ -4,11 +4,13 @@
 use crate::code::Code;
 use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
-use crate::runtime::{Context, Process, STILL, Status, UNWIND, queue, try_all};
+use crate::runtime::{
+    Around, Context, GaveUp, MOVED, Process, STILL, Status, UNWIND, queue, try_all,
+};
 use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
-use ir::model::{Flow, Found, Model, Sink};
+use ir::model::{Flow, Found, Model, Sink, Step};
 use ir::rows::{Cause, Head, Rows};
 use ir::system::System;
 use std::marker::PhantomData;
@@ -16,7 +18,9 @@ use std::marker::PhantomData;
 /// How the expansions were done.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
+    /// States that native code has expanded, with or without help.
     pub native: u64,
+    /// States, and single processes of those, that were left to the interpreter.
     pub interpreted: u64,
 }
 
@@ -64,7 +68,6 @@ impl<'s> Native<'s> {
         }
     }
 
-    /// How many expansions native code did alone.
     pub fn counts(&self) -> Counts {
         self.counts
     }
@@ -132,28 +135,75 @@ impl<'s> Native<'s> {
         true
     }
 
-    /// Expands a state natively; `UNWIND` if native code gave up, or if the sink
-    /// wants no more.
+    /// Expands a state that is loaded; `UNWIND` if the sink wants no more.
     #[inline(always)]
-    fn try_expand(&mut self, number: usize, found: &Found) -> Status {
-        if !self.load(number, found) {
-            return UNWIND;
-        }
+    fn try_expand(&mut self, found: &Found) -> Status {
         if self.code.rendezvous {
             self.context().find_waiting();
         }
-        let around = self.code.around(found.cause);
-        // SAFETY: the context is loaded, and not borrowed while this runs.
-        let mut status = unsafe { try_all(self.context, around) };
+        let mut status = self.try_processes(found, self.code.around(found.cause));
         if status == STILL && self.system.uses.timeout {
             self.context().timeout = 1;
-            // SAFETY: as above.
-            status = unsafe { try_all(self.context, None) };
+            status = self.try_processes(found, None);
         }
         match status {
             STILL => self.check_end(found.state),
             status => status,
         }
+    }
+
+    #[inline(always)]
+    fn try_processes(&mut self, found: &Found, around: Option<Around>) -> Status {
+        let n_procs = self.context().n_procs as usize;
+        // SAFETY: the context is loaded, and not borrowed while this runs.
+        let status = unsafe { try_all(self.context, n_procs, around) };
+        match status & UNWIND {
+            STILL => status,
+            _ => self.interpret_some(found, around, status),
+        }
+    }
+
+    /// Native code gave up, or the sink wants no more: interprets that process,
+    /// and so on.
+    #[cold]
+    #[inline(never)]
+    fn interpret_some(
+        &mut self,
+        found: &Found,
+        around: Option<Around>,
+        mut status: Status,
+    ) -> Status {
+        while status & UNWIND != 0 {
+            let context = self.context();
+            if context.stopped || context.panic.is_some() {
+                return UNWIND;
+            }
+            context.rewind();
+            let GaveUp { pid, n_events } = context.gave_up;
+            let (seen, timeout) = (context.n_events() - n_events, context.timeout != 0);
+            let mut moved = status & MOVED != 0;
+            self.counts.interpreted += 1;
+            let (interpreter, diamonds) = (&mut self.interpreter, &self.code.diamonds);
+            let interpret = |sink: &mut dyn Sink, _: &[Step]| {
+                let mut sink = LeavingOut { diamonds, cause: found.cause, sink };
+                let sink = &mut Resume { seen, sink: &mut sink };
+                let (flow, its) = interpreter.expand_process(found.state, pid, timeout, sink);
+                moved |= its;
+                flow
+            };
+            // SAFETY: as in `context`, which would borrow the interpreter too.
+            let context = unsafe { &mut *self.context };
+            if context.tell(interpret, 0) == UNWIND {
+                return UNWIND;
+            }
+            if self.code.rendezvous {
+                self.context().find_waiting();
+            }
+            // SAFETY: as in `try_processes`.
+            status = unsafe { try_all(self.context, pid, around) };
+            status |= if moved { MOVED } else { STILL };
+        }
+        status
     }
 
     /// Nothing can happen in a state: that may be a fault.
@@ -170,14 +220,14 @@ impl<'s> Native<'s> {
         }
     }
 
-    /// Expands the rest of a bundle with native code; where the interpreter has
-    /// to take over, which state that is and how many events there were of it.
+    /// Expands the rest of a bundle with native code, or up to a state that it
+    /// cannot take: the number of that.
     fn expand_some(
         &mut self,
         bundle: &[Found],
         from: usize,
         sink: &mut dyn Sink,
-    ) -> Result<Flow, (usize, u64)> {
+    ) -> Result<Flow, usize> {
         sink.turn_to(from);
         self.context().wants_deadlocks = sink.wants(FaultKind::Deadlock);
         let rows: Option<*mut Rows> = sink.rows().map(|rows| &raw mut *rows);
@@ -188,19 +238,13 @@ impl<'s> Native<'s> {
         self.context().start(from, pointer, rows.map(|rows| unsafe { &mut *rows }));
         let mut ended = Ok(Flow::Continue);
         for (number, found) in bundle.iter().enumerate().skip(from) {
-            let before = self.context().n_events();
-            let mut status = self.try_expand(number, found);
-            if status & UNWIND == 0 {
-                self.counts.native += 1;
-                status = self.context().advance();
+            if !self.load(number, found) {
+                ended = Err(number);
+                break;
             }
-            if status & UNWIND != 0 {
-                let context = self.context();
-                ended = if context.stopped {
-                    Ok(Flow::Stop)
-                } else {
-                    Err((number, context.n_events() - before))
-                };
+            self.counts.native += 1;
+            if self.try_expand(found) & UNWIND != 0 || self.context().advance() == UNWIND {
+                ended = Ok(Flow::Stop);
                 break;
             }
         }
@@ -214,16 +258,10 @@ impl<'s> Native<'s> {
 
     #[cold]
     #[inline(never)]
-    fn interpret(&mut self, state: &[u8], cause: Cause, seen: u64, sink: &mut dyn Sink) -> Flow {
+    fn interpret(&mut self, state: &[u8], cause: Cause, sink: &mut dyn Sink) -> Flow {
         self.counts.interpreted += 1;
         let mut sink = LeavingOut { diamonds: &self.code.diamonds, cause, sink };
-        let flow = self.interpreter.expand(state, &mut Resume { seen, sink: &mut sink });
-        // SAFETY: as in `context`, which would borrow the interpreter too.
-        let reached = unsafe { &mut (*self.context).reached };
-        for (ours, theirs) in reached.iter_mut().zip(self.interpreter.reached()) {
-            *ours |= *theirs;
-        }
-        flow
+        self.interpreter.expand(state, &mut sink)
     }
 }
 
@@ -248,9 +286,9 @@ impl Model for Native<'_> {
         let found = Found { state, cause, head };
         let ended = match self.code.is_native {
             true => self.expand_some(&[found], 0, sink),
-            false => Err((0, 0)),
+            false => Err(0),
         };
-        ended.unwrap_or_else(|(_, seen)| self.interpret(state, cause, seen, sink))
+        ended.unwrap_or_else(|_| self.interpret(state, cause, sink))
     }
 
     fn expand_all(&mut self, bundle: &[Found], sink: &mut dyn Sink) -> Flow {
@@ -258,15 +296,15 @@ impl Model for Native<'_> {
         while from < bundle.len() {
             let ended = match self.code.is_native {
                 true => self.expand_some(bundle, from, sink),
-                false => Err((from, 0)),
+                false => Err(from),
             };
-            let (number, seen) = match ended {
+            let number = match ended {
                 Ok(flow) => return flow,
-                Err(given_up) => given_up,
+                Err(number) => number,
             };
             let Found { state, cause, .. } = bundle[number];
             sink.turn_to(number);
-            self.interpret(state, cause, seen, sink);
+            self.interpret(state, cause, sink);
             if sink.advance() == Flow::Stop {
                 return Flow::Stop;
             }
@@ -280,7 +318,11 @@ impl Model for Native<'_> {
     }
 
     fn reached(&mut self) -> &[bool] {
-        // SAFETY: as in `context`.
-        unsafe { &(*self.context).reached }
+        // SAFETY: as in `context`, which would borrow the interpreter too.
+        let reached = unsafe { &mut (*self.context).reached };
+        for (ours, theirs) in reached.iter_mut().zip(self.interpreter.reached()) {
+            *ours |= *theirs;
+        }
+        reached
     }
 }

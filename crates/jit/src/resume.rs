@@ -1,7 +1,7 @@
 //! A sink that does not pass on what the real one has seen already.
 //!
-//! Invariant: events come in the order of the native expansion that was given
-//! up, so the first `seen` of them are the ones it has handed out.
+//! Invariant: events of a process come in the order in which native code had
+//! them when it gave up, so the first `seen` of them are those it has handed out.
 
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Sink, Step};

@@ -165,6 +165,7 @@ pub struct Context {
     pub failure: Option<Span>,
     pub system: *const System,
     pub stopped: bool,
+    pub gave_up: GaveUp,
     pub panic: Option<Box<dyn Any + Send>>,
     pub reached: Vec<bool>,
     diamonds: *const Diamonds,
@@ -224,6 +225,7 @@ impl Context {
             failure: None,
             system,
             stopped: false,
+            gave_up: GaveUp::default(),
             panic: None,
             reached: vec![false; system.actions.len()],
             diamonds: &*code.diamonds,
@@ -253,7 +255,7 @@ impl Context {
         rows: Option<&mut Rows>,
     ) {
         self.sink = Some(sink);
-        (self.stopped, self.turned_to, self.failure) = (false, number, None);
+        (self.stopped, self.turned_to) = (false, number);
         (self.successors, self.faults, self.told, self.skipped) = (0, 0, 0, 0);
         self.reached_at = self.reached.as_mut_ptr();
         self.set_space(rows);
@@ -273,8 +275,15 @@ impl Context {
             self.state = padded.as_ptr();
         }
         (self.number, self.head) = (number, head.of(state.len()));
-        (self.timeout, self.depth, self.skips, self.cause) = (0, 0, 0, OWN_CAUSE);
-        self.n_steps = 0;
+        self.timeout = 0;
+        self.rewind();
+    }
+
+    /// Goes back to the state that is expanded.
+    #[inline(always)]
+    pub fn rewind(&mut self) {
+        (self.depth, self.skips, self.n_steps) = (0, 0, 0);
+        (self.cause, self.failure) = (OWN_CAUSE, None);
     }
 
     #[cold]

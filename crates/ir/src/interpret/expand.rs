@@ -29,6 +29,8 @@ const TICK_STEPS: u32 = 4096;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {
     All,
+    /// This process alone, and nobody asks what the others can do.
+    One(usize),
     /// Inside an atomic sequence of this process.
     Only(usize),
     /// Any process but the sender, and only to receive.
@@ -84,7 +86,7 @@ impl Frame {
     /// Starts over with the youngest process.
     fn rewind(&mut self, n_procs: usize) {
         self.pid = match self.mode {
-            Mode::Only(pid) => pid + 1,
+            Mode::One(pid) | Mode::Only(pid) => pid + 1,
             _ => n_procs,
         };
         self.next_process();
@@ -173,12 +175,28 @@ impl<'s> Interpreter<'s> {
         };
     }
 
-    fn search(&mut self, sink: &mut dyn Sink) -> Flow {
+    /// The successors that process `pid` leads to, with or without timeout, and
+    /// whether there was anything that it could do.
+    pub fn expand_process(
+        &mut self,
+        state: &[u8],
+        pid: usize,
+        timeout: bool,
+        sink: &mut dyn Sink,
+    ) -> (Flow, bool) {
+        let flow = self.search(state, Mode::One(pid), timeout, sink);
+        (flow, self.frames[0].moved)
+    }
+
+    fn search(&mut self, state: &[u8], mode: Mode, timeout: bool, sink: &mut dyn Sink) -> Flow {
+        self.machine.load(state);
+        self.stopped = false;
         // A long sequence is rare: its frames are not kept for the next.
         self.frames.truncate(KEPT_FRAMES);
         self.depth = 0;
         self.steps.clear();
-        self.push(Mode::All);
+        self.push(mode);
+        self.frames[0].timeout = timeout;
         self.enter_frame();
         while self.depth > 0 {
             let flow = match self.next_move(sink) {
@@ -220,7 +238,7 @@ impl<'s> Interpreter<'s> {
     /// Moves the frame on to the next process that may execute.
     fn next_pid(frame: &mut Frame, machine: &mut Machine) -> Eval<bool> {
         let lowest = match frame.mode {
-            Mode::Only(pid) => pid,
+            Mode::One(pid) | Mode::Only(pid) => pid,
             _ => 0,
         };
         while frame.pid > lowest {
@@ -345,6 +363,10 @@ impl<'s> Interpreter<'s> {
     fn leave(&mut self, sink: &mut dyn Sink) -> Flow {
         let frame = &mut self.frames[self.depth - 1];
         let (mode, moved) = (frame.mode, frame.moved);
+        if let Mode::One(_) = mode {
+            self.depth -= 1;
+            return Flow::Continue;
+        }
         if mode == Mode::All {
             if !moved && !frame.timeout && self.machine.system.uses.timeout {
                 frame.timeout = true;
@@ -461,9 +483,7 @@ impl Model for Interpreter<'_> {
     }
 
     fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
-        self.machine.load(state);
-        self.stopped = false;
-        self.search(sink)
+        self.search(state, Mode::All, false, sink)
     }
 
     fn hidden(&self) -> usize {

@@ -21,16 +21,18 @@ pub unsafe extern "C" fn give_up(
     UNWIND
 }
 
-/// Tries all processes on the state of the current frame, youngest first.
+/// Tries the first `n_procs` processes on the state of the current frame,
+/// youngest first. With `UNWIND`, `Context::gave_up` says how far it came.
 ///
 /// # Safety
-/// `context` must be valid, loaded, and not borrowed by anyone.
-pub unsafe fn try_all(context: *mut Context, around: Option<Around>) -> Status {
+/// `context` must be valid, loaded, and not borrowed by anyone; the state must
+/// have so many processes.
+pub unsafe fn try_all(context: *mut Context, n_procs: usize, around: Option<Around>) -> Status {
     // SAFETY: the caller's promise.
     unsafe {
         match (*context).wide_locations {
-            true => try_each::<true>(context, around),
-            false => try_each::<false>(context, around),
+            true => try_each::<true>(context, n_procs, around),
+            false => try_each::<false>(context, n_procs, around),
         }
     }
 }
@@ -44,12 +46,23 @@ pub struct Around {
     pub masks: *const Mask,
 }
 
+/// Where native code gave up.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct GaveUp {
+    pub pid: usize,
+    /// What there was of the bundle before this process.
+    pub n_events: u64,
+}
+
 /// # Safety
 /// As for `try_all`; `WIDE` is what the context says.
-unsafe fn try_each<const WIDE: bool>(context: *mut Context, around: Option<Around>) -> Status {
+unsafe fn try_each<const WIDE: bool>(
+    context: *mut Context,
+    n_procs: usize,
+    around: Option<Around>,
+) -> Status {
     // SAFETY: the caller's promise.
     unsafe {
-        let n_procs = (*context).n_procs as usize;
         let Some(Around { process, masks }) = around else {
             return try_some::<WIDE>(context, 0..n_procs, std::ptr::null());
         };
@@ -57,12 +70,9 @@ unsafe fn try_each<const WIDE: bool>(context: *mut Context, around: Option<Aroun
         let status = try_some::<WIDE>(context, younger..n_procs, masks);
         (*context).skips = 0;
         if status & UNWIND != 0 {
-            return UNWIND;
+            return status;
         }
-        match try_some::<WIDE>(context, 0..younger, std::ptr::null()) {
-            UNWIND => UNWIND,
-            moved => status | moved,
-        }
+        status | try_some::<WIDE>(context, 0..younger, std::ptr::null())
     }
 }
 
@@ -86,13 +96,15 @@ unsafe fn try_some<const WIDE: bool>(
         let mut status = STILL;
         for pid in processes.rev() {
             let Process { at, locations, moves, table, .. } = *procs.add(pid);
+            let n_events = (*context).n_events();
             let place = state.add(at as usize + 1);
             let mut location = *place as u32;
             if WIDE {
                 location |= (*place.add(1) as u32) << 8;
             }
             if location >= locations {
-                return UNWIND;
+                (*context).gave_up = GaveUp { pid, n_events };
+                return status | UNWIND;
             }
             if !masks.is_null() {
                 (*context).skips = (*masks.add((table + location) as usize)).into();
@@ -100,7 +112,8 @@ unsafe fn try_some<const WIDE: bool>(
             if let Some(function) = *moves.add(location as usize) {
                 status |= function(context, state, out, at as usize, pid as u32, 0);
                 if status & UNWIND != 0 {
-                    return UNWIND;
+                    (*context).gave_up = GaveUp { pid, n_events };
+                    return status;
                 }
             }
         }
