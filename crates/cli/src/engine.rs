@@ -49,7 +49,8 @@ pub fn with_model<T>(
         Program::Rules(rules) => tiered(
             || interpreter(program),
             |compiling| {
-                compiling.publish(jit::rules::compile(rules, compiling.cancelled())?);
+                let code = jit::rules::compile(rules, compiling.cancelled())?;
+                compiling.publish(code);
                 Ok(())
             },
             |code| jit::rules::Native::stored(code, rules),

@@ -1,21 +1,18 @@
 //! Compiled code: the functions of all locations, and what is needed to run them.
 
 use crate::diamonds::Diamonds;
-use crate::emit;
 use crate::facts::{Claimed, Facts};
-use crate::functions::{ALIGNMENT, Functions};
-use crate::runtime::{Around, Process, Tables};
+use crate::functions::{self, Functions, Making};
+use crate::runtime::{Around, MOST_QUEUES, Process, Queue, Tables};
 use crate::tiered::Compiling;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
-use cranelift_jit::{JITBuilder, JITModule};
-use cranelift_module::{Module, ModuleError, default_libcall_names};
-use ir::layout::Layout;
+use cranelift_module::ModuleError;
+use ir::layout::{Layout, QueueLayout};
 use ir::rows::Cause;
 use ir::system::{ChanIdx, System};
 use std::fmt;
-use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex};
 
 /// Why there is no native code.
 #[derive(Debug)]
@@ -45,16 +42,14 @@ impl From<ModuleError> for Error {
     }
 }
 
-/// Native code of a system.
+/// Native code of a system. More of it may be made while it runs.
 pub struct Code {
-    pub(crate) tables: Tables,
+    pub(crate) functions: Arc<Functions>,
     /// By process type; `at` is not set.
     pub(crate) processes: Vec<Process>,
     /// If no process is ever started.
     pub(crate) fixed: Option<Fixed>,
-    pub(crate) class_of: Vec<ChanIdx>,
-    /// Some code looks up channels by their number.
-    pub(crate) looks_up_channels: bool,
+    class_of: Vec<ChanIdx>,
     /// Some channel has no buffer.
     pub(crate) rendezvous: bool,
     /// There is code; otherwise all is interpreted.
@@ -65,10 +60,56 @@ pub struct Code {
     pub(crate) claims: Vec<Vec<Claimed>>,
     /// Where the code looks for things in a state.
     pub(crate) layout: Layout,
-    _memory: Vec<Arc<Memory>>,
 }
 
 impl Code {
+    /// Functions that are made later are of use at once.
+    fn new(facts: &Facts, functions: Arc<Functions>) -> Code {
+        let Facts { system, layout, .. } = *facts;
+        let mut code = Code {
+            processes: processes(system, &functions.tables),
+            functions,
+            fixed: None,
+            class_of: facts.class_of.clone(),
+            rendezvous: facts.rendezvous,
+            is_native: facts.worth_compiling(),
+            n_actions: system.actions.len(),
+            diamonds: facts.diamonds.clone(),
+            claims: facts.claims.clone().unwrap_or_default(),
+            layout: layout.clone(),
+        };
+        code.fixed = facts.fixed_len.map(|_| code.fixed(system));
+        code
+    }
+
+    fn fixed(&self, system: &System) -> Fixed {
+        let layout = &self.layout;
+        let mut at = layout.procs_at;
+        let globals = layout.global_queues.iter().map(|q| self.queue(q, 0));
+        let mut queues: Vec<Queue> = globals.collect();
+        let mut procs = Vec::new();
+        let mut sizes = vec![Size { len: at, n_queues: queues.len().min(MOST_QUEUES) as u32 }];
+        for start in &system.start {
+            let proc = &layout.procs[start.proc.idx()];
+            procs.push(Process { at: at as u32, ..self.processes[start.proc.idx()] });
+            queues.extend(proc.queues.iter().map(|q| self.queue(q, at)));
+            at += proc.size;
+            sizes.push(Size { len: at, n_queues: queues.len().min(MOST_QUEUES) as u32 });
+        }
+        queues.truncate(MOST_QUEUES);
+        Fixed { procs, queues, sizes }
+    }
+
+    /// A channel of the process at this place, or with 0 a global one.
+    pub(crate) fn queue(&self, queue: &QueueLayout, at: usize) -> Queue {
+        let chan = queue.chan.idx();
+        Queue {
+            offset: (at + queue.offset) as u32,
+            class: self.class_of[chan].0 as u16,
+            capacity: self.layout.chans[chan].capacity as u16,
+        }
+    }
+
     /// What may be left out in a state of this cause.
     pub(crate) fn around(&self, cause: Cause) -> Option<Around> {
         let [process, class] = cause.to_le_bytes();
@@ -77,145 +118,59 @@ impl Code {
     }
 }
 
-/// The processes of all states.
+/// The processes of all states. Channels beyond `MOST_QUEUES` are the
+/// interpreter's.
 #[derive(Debug)]
 pub(crate) struct Fixed {
     pub procs: Vec<Process>,
-    /// Bytes of a state by its number of processes.
-    pub lens: Vec<usize>,
+    pub queues: Vec<Queue>,
+    /// By the number of processes.
+    pub sizes: Vec<Size>,
 }
 
-// SAFETY: once made it is never changed, and the functions work on what they
-// are given.
+/// What a state has.
+#[derive(Debug)]
+pub(crate) struct Size {
+    pub len: usize,
+    pub n_queues: u32,
+}
+
+// SAFETY: once made it is never changed but for its functions, which are set as
+// a whole, and these work on what they are given.
 unsafe impl Send for Code {}
 // SAFETY: as above.
 unsafe impl Sync for Code {}
 
-/// Memory of functions, for as long as any code has need of it.
-struct Memory(Option<JITModule>);
-
-// SAFETY: the module is only kept to be freed, by whoever is the last.
-unsafe impl Send for Memory {}
-// SAFETY: as above.
-unsafe impl Sync for Memory {}
-
-impl Drop for Memory {
-    fn drop(&mut self) {
-        if let Some(module) = self.0.take() {
-            // SAFETY: the last code with these functions is no more, and
-            // `Native` borrows its code, so none of them will be called.
-            unsafe { module.free_memory() };
-        }
-    }
-}
-
 /// Makes native code of a system.
 pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
-    compile_reached(system, layout, None)
+    compile_part(system, layout, |_| true)
 }
 
-/// The same, if these actions are the only ones that were reached: elsewhere all
-/// is interpreted.
-pub fn compile_reached(
+/// The same for a part of its functions, by their numbers: elsewhere all is
+/// interpreted.
+pub fn compile_part(
     system: &System,
     layout: &Layout,
-    reached: Option<&[bool]>,
+    wanted: impl Fn(usize) -> bool,
 ) -> Result<Code, Error> {
     let facts = Facts::new(system, layout);
-    let mut maker = Maker::new(&facts)?;
-    maker.add(reached, &AtomicBool::new(false))?;
-    Ok(maker.code())
+    let (functions, mut jobs) = Functions::none(&facts);
+    let mut number = 0..;
+    jobs.retain(|_| facts.worth_compiling() && number.next().is_some_and(&wanted));
+    functions::make(&facts, &host_isa()?, &functions, jobs)?;
+    Ok(Code::new(&facts, Arc::new(functions)))
 }
 
-/// Locations of models for which there is code in no time.
-const FEW_LOCATIONS: usize = 48;
-
-/// Makes native code for a search that goes on meanwhile: of a large model round
-/// by round, for where the search has come by.
+/// Makes native code for a search that goes on meanwhile.
 pub fn compile_for(facts: &Facts, compiling: &Compiling<Code>) -> Result<(), Error> {
-    let mut maker = Maker::new(facts)?;
-    let n_locations: usize = facts.system.procs.iter().map(|proc| proc.locations.len()).sum();
-    let mut by_rounds = n_locations > FEW_LOCATIONS;
-    while by_rounds && maker.has_more() {
-        let reached = compiling.ask().ok_or(Error::Cancelled)?;
-        if maker.add(Some(&reached), compiling.cancelled())? {
-            by_rounds = compiling.publish(maker.code());
-        }
+    if !facts.worth_compiling() {
+        return Ok(());
     }
-    if maker.add(None, compiling.cancelled())? {
-        compiling.publish(maker.code());
-    }
-    Ok(())
-}
-
-/// Makes code by and by.
-struct Maker<'s> {
-    facts: &'s Facts<'s>,
-    isa: OwnedTargetIsa,
-    functions: Functions,
-    memory: Vec<Arc<Memory>>,
-}
-
-impl<'s> Maker<'s> {
-    fn new(facts: &'s Facts) -> Result<Maker<'s>, Error> {
-        let functions = Functions::none(facts);
-        Ok(Maker { facts, isa: host_isa()?, functions, memory: Vec::new() })
-    }
-
-    /// Whether there is something that there is no code of yet.
-    fn has_more(&self) -> bool {
-        self.facts.worth_compiling() && self.functions.has_more()
-    }
-
-    /// Makes what there is no code of yet: all, or where actions lead that were
-    /// reached. False if there is nothing.
-    fn add(&mut self, reached: Option<&[bool]>, cancelled: &AtomicBool) -> Result<bool, Error> {
-        if !self.has_more() {
-            return Ok(false);
-        }
-        let batch = self.functions.make(self.facts, &*self.isa, reached, cancelled)?;
-        if batch.code.is_empty() {
-            return Ok(false);
-        }
-        let builder = JITBuilder::with_isa(self.isa.clone(), default_libcall_names());
-        let mut module = JITModule::new(builder);
-        let start = place(&mut module, &batch.code)?;
-        self.memory.push(Arc::new(Memory(Some(module))));
-        // SAFETY: who has the tables has the memory too.
-        unsafe { self.functions.put(batch, start) };
-        Ok(true)
-    }
-
-    /// The code that there is.
-    fn code(&self) -> Code {
-        let Facts { system, layout, .. } = *self.facts;
-        let tables = self.functions.tables.clone();
-        let processes = processes(system, &tables);
-        Code {
-            fixed: self.facts.fixed_len.map(|_| fixed(system, layout, &processes)),
-            processes,
-            tables,
-            class_of: self.facts.class_of.clone(),
-            looks_up_channels: self.functions.look_up_channels,
-            rendezvous: self.facts.rendezvous,
-            is_native: !self.memory.is_empty(),
-            n_actions: system.actions.len(),
-            diamonds: self.facts.diamonds.clone(),
-            claims: self.facts.claims.clone().unwrap_or_default(),
-            layout: layout.clone(),
-            _memory: self.memory.clone(),
-        }
-    }
-}
-
-/// Puts functions into memory that can be executed, as one piece: to the module
-/// they are a single function.
-fn place(module: &mut JITModule, bytes: &[u8]) -> Result<*const u8, Error> {
-    let signature = emit::signature(module.isa().default_call_conv());
-    let id = module.declare_anonymous_function(&signature)?;
-    module.define_function_bytes(id, ALIGNMENT as u64, bytes, &[])?;
-    module.finalize_definitions()?;
-    Ok(module.get_finalized_function(id))
+    let isa = host_isa()?;
+    let (functions, jobs) = Functions::none(facts);
+    let functions = Arc::new(functions);
+    compiling.publish(Code::new(facts, functions.clone()));
+    Making { facts, isa, functions, open: Mutex::new(jobs), compiling }.run()
 }
 
 fn processes(system: &System, tables: &Tables) -> Vec<Process> {
@@ -228,17 +183,6 @@ fn processes(system: &System, tables: &Tables) -> Vec<Process> {
         Process { at: 0, locations, moves, table, proc: i as u32 }
     };
     system.procs.iter().enumerate().map(entry).collect()
-}
-
-fn fixed(system: &System, layout: &Layout, processes: &[Process]) -> Fixed {
-    let mut fixed = Fixed { procs: Vec::new(), lens: vec![layout.procs_at] };
-    let mut at = layout.procs_at;
-    for start in &system.start {
-        fixed.procs.push(Process { at: at as u32, ..processes[start.proc.idx()] });
-        at += layout.procs[start.proc.idx()].size;
-        fixed.lens.push(at);
-    }
-    fixed
 }
 
 pub(crate) fn flags() -> settings::Flags {

@@ -169,9 +169,8 @@ impl<'s> Facts<'s> {
         }
     }
 
-    /// For each location whether a path leads there, of actions that were reached
-    /// if that is given.
-    pub fn reachable(&self, proc: ProcIdx, reached: Option<&[bool]>) -> Vec<bool> {
+    /// For each location whether a path leads there.
+    pub fn reachable(&self, proc: ProcIdx) -> Vec<bool> {
         let proc = self.system.proc(proc);
         let mut reachable = vec![false; proc.locations.len()];
         let mut todo = vec![proc.initial];
@@ -180,7 +179,6 @@ impl<'s> Facts<'s> {
                 continue;
             }
             let actions = proc.locations[at as usize].actions.iter();
-            let actions = actions.filter(|a| reached.is_none_or(|reached| reached[a.idx()]));
             todo.extend(actions.filter_map(|a| self.system.action(*a).target));
         }
         reachable

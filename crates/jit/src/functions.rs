@@ -1,4 +1,5 @@
-//! The functions of all locations, compiled on several threads.
+//! The functions of all locations, compiled on several threads and called from
+//! others as soon as they are there.
 //!
 //! Invariant: the code of a function refers to nothing but itself (it calls
 //! what is outside by address), so functions can be put together in any order.
@@ -6,33 +7,58 @@
 use crate::code::Error;
 use crate::emit::{self, Role};
 use crate::facts::Facts;
-use crate::runtime::{LocationFn, Tables, give_up};
+use crate::runtime::{LocationFn, Tables};
+use crate::tiered::Compiling;
 use cranelift_codegen::Context;
 use cranelift_codegen::control::ControlPlane;
-use cranelift_codegen::isa::TargetIsa;
+use cranelift_codegen::isa::{OwnedTargetIsa, TargetIsa};
 use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
-use cranelift_module::ModuleError;
+use cranelift_jit::{JITBuilder, JITModule};
+use cranelift_module::{Module, ModuleError, default_libcall_names};
 use ir::system::{LocIdx, ProcIdx};
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
+use std::time::{Duration, Instant};
 
 /// Functions begin at multiples of this; constants in them need no more.
-pub const ALIGNMENT: usize = 32;
+const ALIGNMENT: usize = 32;
 /// Functions that are worth a thread.
 const JOBS_PER_THREAD: usize = 24;
 const MAX_THREADS: usize = 8;
+/// Functions wait so long for others, as all that are put at once share pages.
+const LONGEST_WAIT: Duration = Duration::from_micros(500);
+/// So often a function was missed before it is worth its while.
+const WORTH_MAKING: u32 = 32;
+/// Time between two looks at what is missed while nothing is, to begin with and
+/// at most: it doubles.
+const SHORTEST_PAUSE: Duration = Duration::from_micros(250);
+const LONGEST_PAUSE: Duration = Duration::from_millis(256);
 
-/// The functions that there are, and those that are to be made.
+/// The functions that there are.
 pub struct Functions {
     pub tables: Tables,
-    /// Some of them look up channels by their number.
-    pub look_up_channels: bool,
-    open: Vec<Job>,
+    /// Where their code is.
+    memory: Mutex<Vec<Memory>>,
+}
+
+/// Memory of functions.
+struct Memory(Option<JITModule>);
+
+// SAFETY: the module is only kept to be freed, by whoever is the last.
+unsafe impl Send for Memory {}
+
+impl Drop for Memory {
+    fn drop(&mut self) {
+        if let Some(module) = self.0.take() {
+            // SAFETY: the tables with these functions are no more, and `Native`
+            // borrows them with its code, so none of them will be called.
+            unsafe { module.free_memory() };
+        }
+    }
 }
 
 /// A function to compile, and its place in a table.
-struct Job {
+pub struct Job {
     proc: ProcIdx,
     loc: LocIdx,
     role: Role,
@@ -41,122 +67,178 @@ struct Job {
 
 /// Code of functions, and where that of which job begins.
 #[derive(Default)]
-pub struct Batch {
-    pub code: Vec<u8>,
+struct Batch {
+    code: Vec<u8>,
     starts: Vec<(Job, usize)>,
-    looks_up_channels: bool,
 }
 
 impl Functions {
-    /// None is made yet. Where nothing can happen there is nothing to call.
-    pub fn none(facts: &Facts) -> Functions {
-        let (mut tables, mut open) = (Tables::default(), Vec::new());
-        for (entry, (proc, loc, reachable)) in locations(facts, None).enumerate() {
+    /// None is made yet: those that are to be made. Where nothing can happen
+    /// there is nothing to call.
+    pub fn none(facts: &Facts) -> (Functions, Vec<Job>) {
+        let (mut tables, mut jobs) = (Tables::default(), Vec::new());
+        for (entry, (proc, loc, reachable)) in locations(facts).enumerate() {
             tables.waits.push(facts.waits(proc, loc));
             for role in [Role::Moves, Role::Receives] {
                 let needed = has_code(facts, proc, loc, role);
-                tables.of(role).push((needed || !reachable).then_some(give_up as LocationFn));
+                tables.add(role, needed || !reachable);
                 if needed && reachable {
-                    open.push(Job { proc, loc, role, entry });
+                    jobs.push(Job { proc, loc, role, entry });
                 }
             }
         }
-        Functions { tables, look_up_channels: false, open }
+        (Functions { tables, memory: Mutex::default() }, jobs)
     }
 
-    pub fn has_more(&self) -> bool {
-        !self.open.is_empty()
-    }
-
-    /// Makes what is open: all, or where actions lead that were reached.
-    pub fn make(
-        &mut self,
-        facts: &Facts,
-        isa: &dyn TargetIsa,
-        reached: Option<&[bool]>,
-        cancelled: &AtomicBool,
-    ) -> Result<Batch, Error> {
-        let is_entered: Vec<bool> =
-            locations(facts, reached).map(|(.., entered)| entered).collect();
-        let jobs: Vec<Job> = self.open.extract_if(.., |job| is_entered[job.entry]).collect();
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let n_threads = (jobs.len() / JOBS_PER_THREAD).clamp(1, cores.min(MAX_THREADS));
-        // Each takes the next job, so it does not matter which.
-        let jobs = Mutex::new(jobs.into_iter());
-        let work = || make_all(&jobs, facts, isa, cancelled);
-        let batches: Vec<Result<Batch, Error>> = std::thread::scope(|scope| {
-            // With fewer threads it takes longer, no more.
-            let spawn = |_| Builder::new().spawn_scoped(scope, work).ok();
-            let others: Vec<_> = (1..n_threads).filter_map(spawn).collect();
-            let own = work();
-            let joined = others.into_iter().map(|thread| match thread.join() {
-                Ok(batch) => batch,
-                Err(panic) => std::panic::resume_unwind(panic),
-            });
-            std::iter::once(own).chain(joined).collect()
-        });
-        let mut all = Batch::default();
-        for batch in batches {
-            all.append(batch?);
-        }
-        Ok(all)
-    }
-
-    /// Puts functions into the tables that were made.
-    ///
-    /// # Safety
-    /// Their code must be at `start`, for as long as the tables are in use.
-    pub unsafe fn put(&mut self, batch: Batch, start: *const u8) {
-        self.look_up_channels |= batch.looks_up_channels;
-        for (Job { role, entry, .. }, offset) in batch.starts {
-            let code = start.wrapping_add(offset);
-            // SAFETY: a function with the signature of `LocationFn` begins here.
+    /// Puts functions into memory that can be executed, and into the tables.
+    fn put(&self, batch: &Batch, isa: &OwnedTargetIsa) -> Result<(), Error> {
+        let builder = JITBuilder::with_isa(isa.clone(), default_libcall_names());
+        let mut module = JITModule::new(builder);
+        let start = place(&mut module, &batch.code)?;
+        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
+        memory.push(Memory(Some(module)));
+        for (Job { role, entry, .. }, offset) in &batch.starts {
+            let code = start.wrapping_add(*offset);
+            // SAFETY: a function with the signature of `LocationFn` begins here,
+            // and stays for as long as the tables.
             let function = unsafe { std::mem::transmute::<*const u8, LocationFn>(code) };
-            self.tables.of(role)[entry] = Some(function);
+            self.tables.of(*role)[*entry].set(function);
         }
+        Ok(())
     }
 }
 
-/// What one of the threads makes of the jobs.
-fn make_all(
-    jobs: &Mutex<impl Iterator<Item = Job>>,
+/// Puts functions into memory as one piece: to the module they are a single
+/// function.
+fn place(module: &mut JITModule, bytes: &[u8]) -> Result<*const u8, Error> {
+    let signature = emit::signature(module.isa().default_call_conv());
+    let id = module.declare_anonymous_function(&signature)?;
+    module.define_function_bytes(id, ALIGNMENT as u64, bytes, &[])?;
+    module.finalize_definitions()?;
+    Ok(module.get_finalized_function(id))
+}
+
+/// Makes all functions of the jobs.
+pub fn make(
     facts: &Facts,
-    isa: &dyn TargetIsa,
-    cancelled: &AtomicBool,
-) -> Result<Batch, Error> {
+    isa: &OwnedTargetIsa,
+    functions: &Functions,
+    jobs: Vec<Job>,
+) -> Result<(), Error> {
     let mut batch = Batch::default();
-    let mut context = Context::new();
-    let mut builder = FunctionBuilderContext::new();
-    let next = || jobs.lock().unwrap_or_else(PoisonError::into_inner).next();
-    while let Some(job) = next() {
-        // Relaxed: a flag on its own.
-        if cancelled.load(Ordering::Relaxed) {
-            return Err(Error::Cancelled);
-        }
-        batch.looks_up_channels |= job.build(facts, isa, &mut context, &mut builder);
-        batch.add(job, isa, &mut context)?;
+    let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
+    for job in jobs {
+        batch.add(job, facts, &**isa, &mut context, &mut builder)?;
     }
-    Ok(batch)
+    functions.put(&batch, isa)
 }
 
-impl Job {
-    /// Returns whether the code looks up channels by their number.
-    fn build(
-        &self,
-        facts: &Facts,
-        isa: &dyn TargetIsa,
-        context: &mut Context,
-        builder: &mut FunctionBuilderContext,
-    ) -> bool {
-        context.clear();
-        context.func.signature = emit::signature(isa.default_call_conv());
-        let b = FunctionBuilder::new(&mut context.func, builder);
-        emit::emit(b, facts, self.proc, self.loc, self.role)
+/// Makes functions for a search, those first that it misses most.
+pub struct Making<'m, C> {
+    pub facts: &'m Facts<'m>,
+    pub isa: OwnedTargetIsa,
+    pub functions: Arc<Functions>,
+    /// What is left to do.
+    pub open: Mutex<Vec<Job>>,
+    pub compiling: &'m Compiling<C>,
+}
+
+impl<C: Send + Sync> Making<'_, C> {
+    /// Makes functions until there are all or the search ends.
+    pub fn run(&self) -> Result<(), Error> {
+        // A search has need of the cores too.
+        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+        let n_threads = (self.open().len() / JOBS_PER_THREAD).min(cores / 2).clamp(1, MAX_THREADS);
+        std::thread::scope(|scope| {
+            // With fewer threads it takes longer, no more.
+            let spawn = |_| Builder::new().spawn_scoped(scope, || self.work()).ok();
+            let others: Vec<_> = (1..n_threads).filter_map(spawn).collect();
+            let own = self.work();
+            others.into_iter().fold(own, |all, thread| match thread.join() {
+                Ok(its) => all.and(its),
+                Err(panic) => std::panic::resume_unwind(panic),
+            })
+        })
+    }
+
+    fn open(&self) -> MutexGuard<'_, Vec<Job>> {
+        self.open.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What one of the threads does.
+    fn work(&self) -> Result<(), Error> {
+        let mut batch = Batch::default();
+        // All that it has made, and in how many pieces that is in memory.
+        let (mut made, mut n_pieces) = (Batch::default(), 0);
+        let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
+        let mut begun = Instant::now();
+        let mut pause = SHORTEST_PAUSE;
+        while !self.compiling.is_cancelled() {
+            let job = self.most_missed();
+            let waits = job.is_none();
+            if let Some(job) = job {
+                batch.add(job, self.facts, &*self.isa, &mut context, &mut builder)?;
+                pause = SHORTEST_PAUSE;
+            }
+            if !batch.starts.is_empty() && (waits || begun.elapsed() >= LONGEST_WAIT) {
+                self.functions.put(&batch, &self.isa)?;
+                made.append(std::mem::take(&mut batch));
+                n_pieces += 1;
+                begun = Instant::now();
+            }
+            if waits {
+                if n_pieces > 1 {
+                    // Together they need fewer pages.
+                    self.functions.put(&made, &self.isa)?;
+                    n_pieces = 1;
+                }
+                if self.open().is_empty() {
+                    return Ok(());
+                }
+                self.compiling.pause(pause);
+                pause = (2 * pause).min(LONGEST_PAUSE);
+            }
+        }
+        Err(Error::Cancelled)
+    }
+
+    /// Takes the job that is missed most, if it is worth its while. Where an
+    /// atomic sequence goes on from there will be missed next.
+    fn most_missed(&self) -> Option<Job> {
+        let tables = &self.functions.tables;
+        let missed = |job: &Job| tables.of(job.role)[job.entry].missed();
+        let mut open = self.open();
+        let (most, times) = open.iter().map(missed).enumerate().max_by_key(|(_, times)| *times)?;
+        if times < WORTH_MAKING {
+            return None;
+        }
+        let job = open.swap_remove(most);
+        let proc = self.facts.system.proc(job.proc);
+        for action in &proc.locations[job.loc.idx()].actions {
+            let action = self.facts.system.action(*action);
+            if let (true, Some(target)) = (action.atomic, action.target) {
+                let entry = job.entry - job.loc.idx() + target.idx();
+                tables.of(Role::Moves)[entry].miss(times);
+            }
+        }
+        Some(job)
     }
 }
 
 impl Batch {
-    fn add(&mut self, job: Job, isa: &dyn TargetIsa, context: &mut Context) -> Result<(), Error> {
+    /// Compiles a function.
+    fn add(
+        &mut self,
+        job: Job,
+        facts: &Facts,
+        isa: &dyn TargetIsa,
+        context: &mut Context,
+        builder: &mut FunctionBuilderContext,
+    ) -> Result<(), Error> {
+        context.clear();
+        context.func.signature = emit::signature(isa.default_call_conv());
+        let b = FunctionBuilder::new(&mut context.func, builder);
+        emit::emit(b, facts, job.proc, job.loc, job.role);
         let compiled = context.compile(isa, &mut ControlPlane::default());
         let compiled = compiled.map_err(|error| ModuleError::Compilation(error.inner))?;
         assert!(compiled.buffer.relocs().is_empty(), "code refers to nothing outside");
@@ -170,19 +252,14 @@ impl Batch {
         let base = self.code.len();
         self.code.extend(other.code);
         self.starts.extend(other.starts.into_iter().map(|(job, start)| (job, base + start)));
-        self.looks_up_channels |= other.looks_up_channels;
     }
 }
 
-/// All locations in the order of the tables, and whether they are ever entered,
-/// by actions that were reached if that is given.
-fn locations(
-    facts: &Facts,
-    reached: Option<&[bool]>,
-) -> impl Iterator<Item = (ProcIdx, LocIdx, bool)> {
+/// All locations in the order of the tables, and whether a path leads there.
+fn locations(facts: &Facts) -> impl Iterator<Item = (ProcIdx, LocIdx, bool)> {
     let procs = (0..facts.system.procs.len()).map(|i| ProcIdx(i as u32));
     procs.flat_map(move |proc| {
-        let reachable = facts.reachable(proc, reached).into_iter().enumerate();
+        let reachable = facts.reachable(proc).into_iter().enumerate();
         reachable.map(move |(i, reachable)| (proc, LocIdx(i as u32), reachable))
     })
 }
@@ -229,9 +306,14 @@ mod tests {
                 let Some(system) = loaded.system else { continue };
                 let layout = Layout::new(&system);
                 let facts = Facts::new(&system, &layout);
-                let mut functions = Functions::none(&facts);
-                let batch = functions.make(&facts, &*isa, None, &AtomicBool::new(false));
-                size += batch.expect("code that the generator takes").code.len();
+                let mut batch = Batch::default();
+                let mut context = Context::new();
+                let mut builder = FunctionBuilderContext::new();
+                for job in Functions::none(&facts).1 {
+                    let made = batch.add(job, &facts, &*isa, &mut context, &mut builder);
+                    made.expect("code that the generator takes");
+                }
+                size += batch.code.len();
             }
             assert!(size > 10_000, "only {size} bytes for {triple}");
         }

@@ -4,7 +4,7 @@
 //! runs them as a [`Model`](ir::model::Model). The interpreter of `ir` is the
 //! oracle: both hand out the same events in the same order.
 //!
-//! While a search runs, code is made for where it has come by ([`compile_for`]).
+//! While a search runs, code is made for where it misses that most ([`compile_for`]).
 //! Native code knows the mainstream only, and of faults only assertions and
 //! deadlocks. Where something else comes up (another fault, `run`, a very long
 //! sequence) it gives up, and the interpreter does over what that process can do
@@ -23,7 +23,7 @@ pub mod rules;
 mod runtime;
 mod tiered;
 
-pub use code::{Code, Error, compile, compile_for, compile_reached};
+pub use code::{Code, Error, compile, compile_for, compile_part};
 pub use facts::Facts;
 pub use leaving_out::Interpreted;
 pub use native::{Counts, Native};

@@ -4,9 +4,7 @@
 use crate::code::Code;
 use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
-use crate::runtime::{
-    Around, Context, GaveUp, MOVED, Process, STILL, Status, UNWIND, queue, try_all,
-};
+use crate::runtime::{Around, Context, GaveUp, MOVED, Process, STILL, Status, UNWIND, try_all};
 use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
@@ -20,7 +18,7 @@ use std::marker::PhantomData;
 pub struct Counts {
     /// States that native code has expanded, with or without help.
     pub native: u64,
-    /// States, and single processes of those, that were left to the interpreter.
+    /// States that the interpreter had to do with.
     pub interpreted: u64,
 }
 
@@ -51,11 +49,11 @@ impl<'s> Native<'s> {
         );
         let mut context = Context::new(system, code, layout.wide_locations);
         for (id, q) in layout.global_queues.iter().enumerate().take(context.queues.len()) {
-            let class = code.class_of[q.chan.idx()];
-            context.queues[id] = queue(q.offset, class, layout.chans[q.chan.idx()].capacity);
+            context.queues[id] = code.queue(q, 0);
         }
         if let Some(fixed) = &code.fixed {
             context.procs[..fixed.procs.len()].copy_from_slice(&fixed.procs);
+            context.queues[..fixed.queues.len()].copy_from_slice(&fixed.queues);
         }
         Native {
             code,
@@ -87,13 +85,10 @@ impl<'s> Native<'s> {
         context.load(number, found);
         let Some(&n_procs) = state.get(layout.count_at) else { return false };
         if let Some(fixed) = &code.fixed {
-            if fixed.lens.get(n_procs as usize) != Some(&state.len()) {
-                return false;
-            }
-            if !code.looks_up_channels {
-                context.n_procs = n_procs as u32;
-                return true;
-            }
+            let Some(size) = fixed.sizes.get(n_procs as usize) else { return false };
+            context.n_procs = n_procs as u32;
+            context.n_queues = size.n_queues;
+            return size.len == state.len();
         }
         context.has_same_processes(state) || self.find_processes(state)
     }
@@ -119,9 +114,7 @@ impl<'s> Native<'s> {
                 return false;
             }
             for q in &proc.queues {
-                let capacity = layout.chans[q.chan.idx()].capacity;
-                let class = code.class_of[q.chan.idx()];
-                context.queues[n_queues] = queue(at + q.offset, class, capacity);
+                context.queues[n_queues] = code.queue(q, at);
                 n_queues += 1;
             }
             at += proc.size;
@@ -173,16 +166,17 @@ impl<'s> Native<'s> {
         around: Option<Around>,
         mut status: Status,
     ) -> Status {
+        self.counts.interpreted += 1;
         while status & UNWIND != 0 {
             let context = self.context();
             if context.stopped || context.panic.is_some() {
                 return UNWIND;
             }
             context.rewind();
+            context.failure = None;
             let GaveUp { pid, n_events } = context.gave_up;
-            let (seen, timeout) = (context.n_events() - n_events, context.timeout != 0);
+            let (seen, timeout) = (context.n_events - n_events, context.timeout != 0);
             let mut moved = status & MOVED != 0;
-            self.counts.interpreted += 1;
             let (interpreter, diamonds) = (&mut self.interpreter, &self.code.diamonds);
             let interpret = |sink: &mut dyn Sink, _: &[Step]| {
                 let mut sink = LeavingOut { diamonds, cause: found.cause, sink };

@@ -24,9 +24,10 @@ use ir::interpret::failed_assertion;
 use ir::model::{Flow, Found, Sink, Step};
 use ir::rows::{self, Rows};
 use ir::source::Span;
-use ir::system::{ActionIdx, ChanIdx, System};
+use ir::system::{ActionIdx, System};
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 /// What native functions and callbacks return.
 pub type Status = i32;
@@ -53,6 +54,8 @@ const NOWHERE: u32 = u32::MAX;
 const TICK_STEPS: u32 = 4096;
 /// What the interpreter keeps per frame besides the state, roughly.
 const FRAME_BYTES: usize = 88;
+/// Channels that are found by their number.
+pub const MOST_QUEUES: usize = 256;
 /// A successor is found by the action that makes it.
 pub const OWN_CAUSE: i32 = -1;
 /// Bytes behind a state that may be read and written: copies are made in large pieces.
@@ -67,7 +70,7 @@ pub struct Process {
     pub at: u32,
     pub locations: u32,
     /// Functions by location: a part of `Tables::moves`.
-    pub moves: *const Option<LocationFn>,
+    pub moves: *const Entry,
     pub table: u32,
     pub proc: u32,
 }
@@ -87,22 +90,69 @@ pub struct Queue {
     pub capacity: u16,
 }
 
+/// A function of a location, or that there is nothing to call. It may be set
+/// while others call it.
+#[derive(Debug)]
+pub struct Entry {
+    function: AtomicPtr<()>,
+    /// How often it was missed, roughly.
+    missed: AtomicU32,
+}
+
+impl Entry {
+    fn new(function: Option<LocationFn>) -> Entry {
+        let function = function.map_or(std::ptr::null_mut(), |f| f as *mut ());
+        Entry { function: AtomicPtr::new(function), missed: AtomicU32::new(0) }
+    }
+
+    #[inline(always)]
+    pub fn get(&self) -> Option<LocationFn> {
+        // Acquire: its code is there.
+        let function = self.function.load(Ordering::Acquire);
+        // SAFETY: null, or a function by `new` or `set`.
+        unsafe { std::mem::transmute::<*mut (), Option<LocationFn>>(function) }
+    }
+
+    pub fn set(&self, function: LocationFn) {
+        // Release: its code is there.
+        self.function.store(function as *mut (), Ordering::Release);
+    }
+
+    pub fn missed(&self) -> u32 {
+        self.missed.load(Ordering::Relaxed)
+    }
+
+    /// Counts. Relaxed, and no matter if one is lost to another thread's.
+    pub fn miss(&self, times: u32) {
+        self.missed.store(self.missed().saturating_add(times), Ordering::Relaxed);
+    }
+}
+
 /// Functions by location: `Process::table` plus the location number.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 pub struct Tables {
-    pub moves: Vec<Option<LocationFn>>,
+    pub moves: Vec<Entry>,
     /// Only the receives that can complete a rendezvous.
-    pub receives: Vec<Option<LocationFn>>,
+    pub receives: Vec<Entry>,
     /// The rendezvous channels these are on, as in `Facts::waits`.
     pub waits: Vec<u64>,
 }
 
 impl Tables {
-    pub fn of(&mut self, role: Role) -> &mut Vec<Option<LocationFn>> {
+    pub fn of(&self, role: Role) -> &[Entry] {
         match role {
-            Role::Moves => &mut self.moves,
-            Role::Receives => &mut self.receives,
+            Role::Moves => &self.moves,
+            Role::Receives => &self.receives,
         }
+    }
+
+    /// Adds an entry: a function that is missing, or nothing to call.
+    pub fn add(&mut self, role: Role, missing: bool) {
+        let (table, function) = match role {
+            Role::Moves => (&mut self.moves, no_moves as LocationFn),
+            Role::Receives => (&mut self.receives, no_receives as LocationFn),
+        };
+        table.push(Entry::new(missing.then_some(function)));
     }
 }
 
@@ -135,9 +185,10 @@ pub struct Context {
     pub head: [u8; rows::HEAD],
     pub stride: usize,
     /// The actions of the location that are left out, as `Diamonds::masks` has
-    /// them, and how many were.
+    /// them.
     pub skips: u64,
-    pub skipped: u64,
+    /// Events of the bundle: successors, made or left out, and faults.
+    pub n_events: u64,
     /// Inside an atomic sequence or a rendezvous, what its result is found by;
     /// else `OWN_CAUSE`.
     pub cause: i32,
@@ -149,7 +200,7 @@ pub struct Context {
     /// The start of `reached`.
     pub reached_at: *mut bool,
     pub procs: [Process; 256],
-    pub queues: [Queue; 256],
+    pub queues: [Queue; MOST_QUEUES],
     pub tables: *const Tables,
     pub sink: Option<*mut (dyn Sink + 'static)>,
     /// The state of the bundle that is expanded, and the one that the sink was
@@ -158,9 +209,8 @@ pub struct Context {
     turned_to: usize,
     /// The sink wants to know of deadlocks.
     pub wants_deadlocks: bool,
-    /// Successors that the sink has got of the bundle, and faults.
-    pub successors: u64,
-    faults: u64,
+    /// How many of the events are faults.
+    n_faults: u64,
     /// An assertion that the current action has found not to hold: the first.
     pub failure: Option<Span>,
     pub system: *const System,
@@ -176,8 +226,8 @@ pub struct Context {
     /// The sink's rows, and where they begin; null if it is told of each successor.
     rows: *mut Rows,
     rows_at: *mut u8,
-    /// Successors, made or left out, that the sink knows of.
-    told: u64,
+    /// Events that the sink knows of; the others are in its rows.
+    n_told: u64,
     /// Bytes that native code copies of any state, if it is that simple.
     copied: usize,
     wide_locations: bool,
@@ -207,21 +257,20 @@ impl Context {
             head: [0; rows::HEAD],
             stride: 0,
             skips: 0,
-            skipped: 0,
+            n_events: 0,
             cause: OWN_CAUSE,
             n_steps: 0,
             steps: [Step { process: 0, action: ActionIdx(0) }; MAX_STEPS],
             state: std::ptr::null(),
             reached_at: std::ptr::null_mut(),
             procs: [Process::NONE; 256],
-            queues: [Queue::default(); 256],
-            tables: &code.tables,
+            queues: [Queue::default(); MOST_QUEUES],
+            tables: &code.functions.tables,
             sink: None,
             number: 0,
             turned_to: 0,
             wants_deadlocks: true,
-            successors: 0,
-            faults: 0,
+            n_faults: 0,
             failure: None,
             system,
             stopped: false,
@@ -234,8 +283,8 @@ impl Context {
             frame_stride: 0,
             rows: std::ptr::null_mut(),
             rows_at: std::ptr::null_mut(),
-            told: 0,
-            copied: code.fixed.as_ref().and_then(|f| f.lens.last().copied()).unwrap_or(0),
+            n_told: 0,
+            copied: code.fixed.as_ref().and_then(|f| f.sizes.last()).map_or(0, |size| size.len),
             wide_locations,
             shape: Vec::new(),
             mask: Vec::new(),
@@ -255,8 +304,8 @@ impl Context {
         rows: Option<&mut Rows>,
     ) {
         self.sink = Some(sink);
-        (self.stopped, self.turned_to) = (false, number);
-        (self.successors, self.faults, self.told, self.skipped) = (0, 0, 0, 0);
+        (self.stopped, self.turned_to, self.failure) = (false, number, None);
+        (self.n_events, self.n_faults, self.n_told) = (0, 0, 0);
         self.reached_at = self.reached.as_mut_ptr();
         self.set_space(rows);
     }
@@ -283,7 +332,7 @@ impl Context {
     #[inline(always)]
     pub fn rewind(&mut self) {
         (self.depth, self.skips, self.n_steps) = (0, 0, 0);
-        (self.cause, self.failure) = (OWN_CAUSE, None);
+        self.cause = OWN_CAUSE;
     }
 
     #[cold]
@@ -345,9 +394,9 @@ impl Context {
         self.shape.clear();
     }
 
-    /// What was handed out of the bundle or left out.
-    pub fn n_events(&self) -> u64 {
-        self.successors + self.faults + self.skipped
+    /// Events that are not faults.
+    fn n_handed_out(&self) -> u64 {
+        self.n_events - self.n_faults
     }
 
     /// The state of a frame; may be read for its length and `SLACK` bytes more.
@@ -370,7 +419,9 @@ impl Context {
     #[cold]
     fn report(&mut self, span: Span) -> Status {
         self.failure = None;
-        self.faults += 1;
+        self.n_faults += 1;
+        self.n_events += 1;
+        self.n_told += 1;
         // SAFETY: `Native` borrows the system for as long as it lives.
         let fault = failed_assertion(unsafe { &*self.system }, span);
         self.tell(|sink, steps| sink.fault(fault, steps), self.n_steps + 1)
@@ -441,6 +492,18 @@ impl Context {
         (location < process.locations).then_some((process.table + location) as usize)
     }
 
+    /// There is no code for where process `pid` is.
+    ///
+    /// # Safety
+    /// `state` must be valid for `self.len` bytes.
+    unsafe fn miss(&self, role: Role, state: *const u8, pid: u32) -> Status {
+        // SAFETY: the caller's promise.
+        if let Some(entry) = unsafe { self.entry(state, pid) } {
+            self.tables().of(role)[entry].miss(1);
+        }
+        UNWIND
+    }
+
     #[inline(always)]
     fn tables(&self) -> &Tables {
         // SAFETY: the tables belong to the code, which `Native` borrows.
@@ -453,8 +516,8 @@ impl Context {
     unsafe fn moves(&self, state: *const u8, pid: u32) -> Option<LocationFn> {
         // SAFETY: the caller's promise.
         match unsafe { self.entry(state, pid) } {
-            Some(entry) => self.tables().moves[entry],
-            None => Some(give_up),
+            Some(entry) => self.tables().moves[entry].get(),
+            None => Some(no_moves),
         }
     }
 
@@ -481,13 +544,15 @@ impl Context {
         queue: u32,
     ) -> Option<(LocationFn, usize)> {
         // SAFETY: the caller's promise.
-        let Some(entry) = (unsafe { self.entry(state, pid) }) else { return Some((give_up, 0)) };
+        let Some(entry) = (unsafe { self.entry(state, pid) }) else {
+            return Some((no_receives, 0));
+        };
         let tables = self.tables();
         if tables.waits[entry] >> (queue % 64) & 1 == 0 {
             return None;
         }
         let at = self.procs[pid as usize].at as usize;
-        tables.receives[entry].map(|function| (function, at))
+        tables.receives[entry].get().map(|function| (function, at))
     }
 
     /// Makes the state at `state`, to which process `pid` has moved, a frame.

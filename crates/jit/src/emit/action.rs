@@ -320,13 +320,17 @@ impl Emitter<'_, '_> {
         let stride = self.load_context(I64, offset_of!(Context, stride));
         let next = self.b.ins().iadd(self.out, stride);
         self.b.ins().store(flags, next, self.context, offset_of!(Context, out) as i32);
-        let successors = self.load_context(I64, offset_of!(Context, successors));
-        let successors = self.b.ins().iadd_imm(successors, 1);
-        let at = offset_of!(Context, successors) as i32;
-        self.b.ins().store(flags, successors, self.context, at);
+        self.count_event();
         self.set_reached();
         self.jump(done);
         self.enter(done);
+    }
+
+    fn count_event(&mut self) {
+        let n_events = self.load_context(I64, offset_of!(Context, n_events));
+        let n_events = self.b.ins().iadd_imm(n_events, 1);
+        let (flags, at) = (self.write_flags(), offset_of!(Context, n_events) as i32);
+        self.b.ins().store(flags, n_events, self.context, at);
     }
 
     /// Whether an action, the i-th of its location, is left out in some states.
@@ -349,10 +353,7 @@ impl Emitter<'_, '_> {
     pub(super) fn skipped(&mut self, escape: u32, next: Block) {
         let Some((_, skip)) = self.skip.take() else { return };
         self.enter(skip);
-        let skipped = self.load_context(I64, offset_of!(Context, skipped));
-        let (flags, at) = (self.write_flags(), offset_of!(Context, skipped) as i32);
-        let skipped = self.b.ins().iadd_imm(skipped, 1);
-        self.b.ins().store(flags, skipped, self.context, at);
+        self.count_event();
         self.has_run(escape);
         self.jump(next);
     }

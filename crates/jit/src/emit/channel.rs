@@ -127,7 +127,6 @@ impl<'s> Emitter<'_, 's> {
     }
 
     fn look_up(&mut self, chan: &Expr) -> LookedUp {
-        self.looks_up_channels = true;
         let number = self.eval(chan);
         let id = self.b.ins().iadd_imm(number, -1);
         let n_queues = self.load_context(I32, offset_of!(Context, n_queues));

@@ -89,8 +89,6 @@ pub struct Emitter<'a, 's> {
     rest_is_harmless: bool,
     /// Inside a `d_step`.
     in_block: bool,
-    /// Channels are looked up by their number.
-    pub looks_up_channels: bool,
 }
 
 pub fn signature(call_conv: CallConv) -> Signature {
@@ -101,9 +99,8 @@ pub fn signature(call_conv: CallConv) -> Signature {
     signature
 }
 
-/// Fills the function of `b` with the code of a location. Returns whether it
-/// looks up channels by their number.
-pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, role: Role) -> bool {
+/// Fills the function of `b` with the code of a location.
+pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, role: Role) {
     let entry = b.create_block();
     b.append_block_params_for_function_params(entry);
     b.switch_to_block(entry);
@@ -142,12 +139,9 @@ pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, r
         span: Span::NONE,
         rest_is_harmless: false,
         in_block: false,
-        looks_up_channels: false,
     };
     emitter.location(loc);
-    let Emitter { b, looks_up_channels, .. } = emitter;
-    b.finalize();
-    looks_up_channels
+    emitter.b.finalize();
 }
 
 impl Emitter<'_, '_> {

@@ -10,15 +10,29 @@ use crate::diamonds::Mask;
 use std::ops::Range;
 
 /// Stands for code there is none of.
-pub unsafe extern "C" fn give_up(
-    _: *mut Context,
-    _: *const u8,
+pub unsafe extern "C" fn no_moves(
+    context: *mut Context,
+    state: *const u8,
     _: *mut u8,
     _: usize,
-    _: u32,
+    pid: u32,
     _: u32,
 ) -> Status {
-    UNWIND
+    // SAFETY: called in the place of native code, with the same.
+    unsafe { (&*context).miss(Role::Moves, state, pid) }
+}
+
+/// The same for receives.
+pub unsafe extern "C" fn no_receives(
+    context: *mut Context,
+    state: *const u8,
+    _: *mut u8,
+    _: usize,
+    pid: u32,
+    _: u32,
+) -> Status {
+    // SAFETY: as in `no_moves`.
+    unsafe { (&*context).miss(Role::Receives, state, pid) }
 }
 
 /// Tries the first `n_procs` processes on the state of the current frame,
@@ -96,7 +110,7 @@ unsafe fn try_some<const WIDE: bool>(
         let mut status = STILL;
         for pid in processes.rev() {
             let Process { at, locations, moves, table, .. } = *procs.add(pid);
-            let n_events = (*context).n_events();
+            let n_events = (*context).n_events;
             let place = state.add(at as usize + 1);
             let mut location = *place as u32;
             if WIDE {
@@ -109,7 +123,7 @@ unsafe fn try_some<const WIDE: bool>(
             if !masks.is_null() {
                 (*context).skips = (*masks.add((table + location) as usize)).into();
             }
-            if let Some(function) = *moves.add(location as usize) {
+            if let Some(function) = (*moves.add(location as usize)).get() {
                 status |= function(context, state, out, at as usize, pid as u32, 0);
                 if status & UNWIND != 0 {
                     (*context).gave_up = GaveUp { pid, n_events };
@@ -167,7 +181,7 @@ pub unsafe extern "C" fn atomic(
     // SAFETY: native code passes the context it was given and the buffer it
     // has filled. References to the context end before native code is called.
     unsafe {
-        let (function, next, successors, outer) = {
+        let (function, next, n_handed_out, outer) = {
             let context = &mut *context;
             if context.step(pid, action) == UNWIND || context.tick() == UNWIND {
                 return UNWIND;
@@ -179,7 +193,8 @@ pub unsafe extern "C" fn atomic(
                 return STILL;
             }
             let outer = context.push(out, pid, Some(pid));
-            (context.moves(out, pid), out.add(context.frame_stride), context.successors, outer)
+            let next = out.add(context.frame_stride);
+            (context.moves(out, pid), next, context.n_handed_out(), outer)
         };
         let at = (&*context).procs[pid as usize].at as usize;
         let mut status = function.map_or(STILL, |f| f(context, out, next, at, pid, 0));
@@ -189,7 +204,7 @@ pub unsafe extern "C" fn atomic(
             status = context.hand_out(out, context.len, context.n_steps);
         }
         context.pop(outer);
-        if status & UNWIND != 0 || (context.depth == 0 && context.successors == successors) {
+        if status & UNWIND != 0 || (context.depth == 0 && context.n_handed_out() == n_handed_out) {
             // Nothing was handed out: the interpreter says what is wrong.
             return UNWIND;
         }
@@ -271,8 +286,4 @@ pub unsafe extern "C" fn the_process(context: *const Context, proc: u32) -> i32 
     let context = unsafe { &*context };
     let procs = &context.procs[..context.n_procs as usize];
     procs.iter().position(|p| p.proc == proc).map_or(-1, |pid| pid as i32)
-}
-
-pub fn queue(offset: usize, class: ChanIdx, capacity: usize) -> Queue {
-    Queue { offset: offset as u32, class: class.0 as u16, capacity: capacity as u16 }
 }

@@ -36,14 +36,14 @@ impl Context {
             // SAFETY: these are the rows of the sink, and nobody else has used
             // it since they were asked for.
             unsafe { (*self.rows).written(used, n) };
-            self.told = self.successors + self.skipped;
+            self.n_told = self.n_events;
         }
     }
 
     /// Bytes used of the rows, and the successors that the sink does not know of.
     fn untold(&self) -> Option<(usize, u64)> {
         let used = (self.out as usize).wrapping_sub(self.rows_at as usize + rows::HEAD);
-        let n = self.successors + self.skipped - self.told;
+        let n = self.n_events - self.n_told;
         (!self.rows_at.is_null()).then_some((used, n))
     }
 
@@ -66,7 +66,7 @@ impl Context {
             }
             (what(sink, steps), sink.rows())
         }));
-        self.told = self.successors + self.skipped;
+        self.n_told = self.n_events;
         match answer {
             Ok((flow, rows)) => {
                 self.set_space(rows);
@@ -104,7 +104,7 @@ impl Context {
         n_steps: usize,
     ) -> Status {
         if self.rows_at.is_null() {
-            self.successors += 1;
+            self.n_events += 1;
             // SAFETY: the caller's promise; the sink does not change buffers.
             let state = unsafe { std::slice::from_raw_parts(state, len) };
             return self.tell(|sink, steps| sink.successor(state, steps), n_steps);
@@ -118,7 +118,7 @@ impl Context {
                 return UNWIND;
             }
         }
-        self.successors += 1;
+        self.n_events += 1;
         // SAFETY: behind `out` there is room for a state as long as the frame's,
         // and before it for a head.
         unsafe {
