@@ -111,7 +111,8 @@ pub fn lex(
     diagnostics: &mut Vec<Diagnostic>,
 ) -> Vec<Lexeme> {
     let mut lexer = Lexer { cursor: Cursor::new(text), file, spellings, diagnostics };
-    let mut lexemes = Vec::new();
+    // A large text is not copied again and again as they become more.
+    let mut lexemes = Vec::with_capacity(text.len() / 4);
     // The start of the file is the start of a line.
     let mut gap = Gap::Line;
     loop {
@@ -139,6 +140,12 @@ fn splice_length(text: &str) -> usize {
         Some(after) => text.len() - after.len(),
         None => 0,
     }
+}
+
+/// Whether punctuation, which is ASCII, begins with this: `starts_with` takes a
+/// call for each.
+fn begins(punct: &str, first: char) -> bool {
+    char::from(punct.as_bytes()[0]) == first
 }
 
 /// A place in a text whose line continuations are invisible.
@@ -332,10 +339,8 @@ impl Lexer<'_> {
         if first == '#' {
             return ["##", "#"].into_iter().find(|punct| self.cursor.take(punct));
         }
-        PUNCTUATION
-            .iter()
-            .copied()
-            .find(|punct| punct.starts_with(first) && self.cursor.take(punct))
+        let mut candidates = PUNCTUATION.iter().copied().filter(|punct| begins(punct, first));
+        candidates.find(|punct| self.cursor.take(punct))
     }
 
     /// `/\` at the end of a line is a division and a line continuation to
@@ -356,7 +361,7 @@ impl Lexer<'_> {
             !c.is_ascii_alphanumeric()
                 && !matches!(c, ' ' | '\n' | '\t' | '\r' | '\x0b' | '\x0c')
                 && !matches!(c, '"' | '\'' | '#' | '_' | '\\')
-                && !PUNCTUATION.iter().any(|punct| punct.starts_with(c))
+                && !PUNCTUATION.iter().any(|punct| begins(punct, c))
         });
         LexemeKind::Strange(self.spellings.share(&self.cursor.text[start..self.cursor.end]))
     }
