@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{stderr, stdout, supertrace};
+use common::{root, stderr, stdout, supertrace};
 use serde_json::Value;
 use std::path::PathBuf;
 
@@ -447,6 +447,35 @@ fn a_closed_standard_error_is_no_error() {
         let output = child.wait_with_output().expect("it ends");
         assert_eq!(output.status.code(), Some(code), "{args:?}");
     }
+}
+
+/// Where the system makes no threads one does it all, also what several have left.
+#[test]
+fn without_threads_searches_come_to_the_same() {
+    let alone = |args: &[&str]| {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_supertrace"));
+        // So large a stack is refused.
+        let command = command.args(args).current_dir(root());
+        let output = command.env("RUST_MIN_STACK", "9000000000000000").output();
+        let output = output.expect("the binary runs");
+        assert_eq!(output.status.code(), Some(0), "{args:?}: {}", stderr(&output));
+        serde_json::from_str::<Value>(&stdout(&output)).expect("one JSON object")
+    };
+    let gc = "models/promela/gc_benari.pml";
+    let check = ["check", gc, "--reduce", "none", "--threads", "3", "--json"];
+    let (expected, _) = json(&check);
+    assert_eq!(alone(&check)["states"], expected["states"]);
+    let bfs = [&check[..], &["--search", "bfs"]].concat();
+    assert_eq!(alone(&bfs)["states"], expected["states"]);
+    let swarm = ["swarm", gc, "--tasks", "8", "--threads", "3", "--json"];
+    assert_eq!(alone(&swarm)["tasks_done"], 8);
+    assert!(alone(&["estimate", gc, "--threads", "3", "--json"])["reachable_states"].is_object());
+    let counters = temp_model("alone.pml", COUNTERS);
+    let file = temp("alone.checkpoint").display().to_string();
+    let part = ["check", &counters, "--threads", "3", "--time", "20ms", "--checkpoint", &file];
+    let _ = supertrace(&part);
+    let rest = alone(&["check", &counters, "--threads", "3", "--resume", &file, "--json"]);
+    assert_eq!(rest["states"], 753_571);
 }
 
 #[test]

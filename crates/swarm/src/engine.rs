@@ -8,6 +8,7 @@ use ir::model::Flow;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread::Builder;
 use std::time::{Duration, Instant};
 
 pub struct Engine<'a, 'm> {
@@ -68,10 +69,12 @@ impl Engine<'_, '_> {
             halt: Mutex::new(None),
         };
         let memory = std::thread::scope(|scope| {
-            let threads: Vec<_> =
-                (0..self.threads).map(|_| scope.spawn(|| shared.work(task))).collect();
-            let joined = threads.into_iter().map(|t| t.join().unwrap_or_else(|p| resume_unwind(p)));
-            joined.sum()
+            // Where the system makes no more threads those there are do it all.
+            let spawn = |_| Builder::new().spawn_scoped(scope, || shared.work(task)).ok();
+            let others: Vec<_> = (1..self.threads).filter_map(spawn).collect();
+            let own = shared.work(task);
+            let joined = others.into_iter().map(|t| t.join().unwrap_or_else(|p| resume_unwind(p)));
+            own + joined.sum::<u64>()
         });
         let halt = *shared.halt.lock().unwrap_or_else(PoisonError::into_inner);
         let elapsed = shared.started.elapsed();

@@ -17,6 +17,7 @@ use crate::store::{Store, Writer};
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError, RwLock};
+use std::thread::Builder;
 
 /// States that a thread takes at once.
 const BLOCK: usize = 64;
@@ -35,7 +36,10 @@ pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mu
             worker.report();
             worker.reached().to_vec()
         };
-        let helpers: Vec<_> = (1..run.options.threads).map(|_| scope.spawn(help)).collect();
+        // Where the system makes no more threads those there are do it all.
+        let spawn = |_| Builder::new().spawn_scoped(scope, help).ok();
+        let helpers: Vec<_> = (1..run.options.threads).filter_map(spawn).collect();
+        lock(&levels.round).helpers = helpers.len();
         let mut worker = Worker::new(run, make(), store.writer());
         levels.lead(&mut worker);
         worker.report();
@@ -81,7 +85,6 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl<'r> Levels<'r> {
     fn new(run: &'r Run<'r>, frontier: Vec<Stack>) -> Levels<'r> {
-        let helpers = run.options.threads - 1;
         let mut stacks = frontier.into_iter();
         let mut stack = || stacks.next().unwrap_or_else(|| Stack::new(&run.space));
         Levels {
@@ -90,7 +93,7 @@ impl<'r> Levels<'r> {
             taken: AtomicUsize::new(0),
             given_up: Mutex::default(),
             next: Mutex::new(stack()),
-            round: Mutex::new(Round { number: 0, helpers, working: 0, over: false }),
+            round: Mutex::new(Round { number: 0, helpers: 0, working: 0, over: false }),
             begun: Condvar::new(),
             ended: Condvar::new(),
         }

@@ -13,6 +13,8 @@ use super::worker::{BUNDLE, Waiting, Worker};
 use crate::dice::Dice;
 use crate::store::{Store, Writer};
 use std::panic::resume_unwind;
+use std::sync::{Mutex, PoisonError};
+use std::thread::Builder;
 
 /// States that a thread expands before it gives any away: a small model is
 /// searched by one thread, in the same order every time.
@@ -30,19 +32,37 @@ pub(super) fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mu
         worker.report();
         (stack, worker.reached().to_vec())
     };
-    let mut stacks = std::mem::take(frontier).into_iter();
+    let stacks = Mutex::new(std::mem::take(frontier).into_iter());
+    let next = || stacks.lock().unwrap_or_else(PoisonError::into_inner).next();
     std::thread::scope(|scope| {
-        let first = stacks.next();
-        let helpers: Vec<_> = stacks.map(|stack| scope.spawn(|| help(stack))).collect();
-        let mine = first.map(help);
+        let mut mine = next().unwrap_or_else(|| Stack::new(&run.space));
+        let spawn = |_| Builder::new().spawn_scoped(scope, || next().map(help)).ok();
+        let helpers: Vec<_> = (1..threads).filter_map(spawn).collect();
+        // Where the system makes no more threads those there are do it all.
+        let missing = threads - 1 - helpers.len();
+        pool.do_without(missing);
+        (0..missing).filter_map(|_| next()).for_each(|stack| put_on(&mut mine, stack, run));
+        let mine = Some(help(mine));
         let all = helpers.into_iter().map(|h| h.join().unwrap_or_else(|p| resume_unwind(p)));
-        for (left, its) in mine.into_iter().chain(all) {
+        for (left, its) in std::iter::once(mine).chain(all).flatten() {
             frontier.push(left);
             run.add_reached(&its);
         }
     });
+    let n_stacks = frontier.len();
     for (number, gift) in pool.rest().into_iter().enumerate() {
-        push(&mut frontier[number % threads], gift.into_iter(), run);
+        push(&mut frontier[number % n_stacks], gift.into_iter(), run);
+    }
+}
+
+/// Puts all of one stack on another.
+fn put_on(stack: &mut Stack, mut other: Stack, run: &Run) {
+    let mut bundle = Vec::with_capacity(BUNDLE);
+    while !other.is_empty() {
+        if let Err(trouble) = other.pop_into(BUNDLE, &mut bundle) {
+            return run.trouble(trouble);
+        }
+        push(stack, bundle.drain(..).rev(), run);
     }
 }
 

@@ -38,6 +38,11 @@ impl Pool {
         Pool { shared, changed, hungry: AtomicBool::new(false) }
     }
 
+    /// So many of the threads could not be made.
+    pub fn do_without(&self, missing: usize) {
+        self.lock().threads -= missing;
+    }
+
     fn lock(&self) -> MutexGuard<'_, Shared> {
         self.shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
