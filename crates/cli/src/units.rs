@@ -1,5 +1,6 @@
 //! Sizes, times and numbers on the command line.
 
+use std::sync::OnceLock;
 use std::time::Duration;
 
 /// `4GiB`, `700MB`, `64K`, or bytes.
@@ -82,7 +83,10 @@ pub fn threads(text: &str) -> Result<usize, String> {
 const MAX_THREADS: usize = 1024;
 
 pub fn default_threads() -> usize {
-    std::thread::available_parallelism().map_or(1, |n| n.get()).min(MAX_THREADS)
+    // The system answers by files, so it is asked once; also below.
+    static THREADS: OnceLock<usize> = OnceLock::new();
+    let cores = || std::thread::available_parallelism().map_or(1, |n| n.get());
+    *THREADS.get_or_init(|| cores().min(MAX_THREADS))
 }
 
 fn split(text: &str) -> Result<(f64, &str), String> {
@@ -97,6 +101,11 @@ fn split(text: &str) -> Result<(f64, &str), String> {
 /// Three quarters of the memory of the machine, or of the container if that is
 /// less; 4 GiB if both are unknown.
 pub fn default_memory() -> u64 {
+    static MEMORY: OnceLock<u64> = OnceLock::new();
+    *MEMORY.get_or_init(find_memory)
+}
+
+fn find_memory() -> u64 {
     let container = std::fs::read_to_string("/sys/fs/cgroup/memory.max").ok();
     let container = container.and_then(|text| text.trim().parse::<u64>().ok());
     let known = std::fs::read_to_string("/proc/meminfo").ok().and_then(|text| {
