@@ -29,6 +29,9 @@ const MAX_THREADS: usize = 8;
 const LONGEST_WAIT: Duration = Duration::from_micros(500);
 /// So often a function was missed before it is worth its while.
 const WORTH_MAKING: u32 = 32;
+/// Functions are put together again when those that lie apart are such a part of
+/// the others: where they were is never given back.
+const WORTH_GATHERING: usize = 4;
 /// Time between two looks at what is missed while nothing is, to begin with and
 /// at most: it doubles.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(250);
@@ -168,8 +171,8 @@ impl<C: Send + Sync> Making<'_, C> {
     /// What one of the threads does.
     fn work(&self) -> Result<(), Error> {
         let mut batch = Batch::default();
-        // All that it has made, and in how many pieces that is in memory.
-        let (mut made, mut n_pieces) = (Batch::default(), 0);
+        // All that it has made, and how much of that lies in one piece.
+        let (mut made, mut together) = (Batch::default(), 0);
         let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
         let mut begun = Instant::now();
         let mut pause = SHORTEST_PAUSE;
@@ -182,15 +185,17 @@ impl<C: Send + Sync> Making<'_, C> {
             }
             if !batch.starts.is_empty() && (waits || begun.elapsed() >= LONGEST_WAIT) {
                 self.functions.put(&batch, &self.isa)?;
+                if made.starts.is_empty() {
+                    together = batch.code.len();
+                }
                 made.append(std::mem::take(&mut batch));
-                n_pieces += 1;
                 begun = Instant::now();
             }
             if waits {
-                if n_pieces > 1 {
+                if made.code.len() > together + together / WORTH_GATHERING {
                     // Together they need fewer pages.
                     self.functions.put(&made, &self.isa)?;
-                    n_pieces = 1;
+                    together = made.code.len();
                 }
                 if self.open().is_empty() {
                     return Ok(());
