@@ -449,6 +449,37 @@ fn a_closed_standard_error_is_no_error() {
     }
 }
 
+/// Native code comes while the search is under way, function by function.
+#[test]
+fn code_that_comes_in_between_changes_nothing() {
+    let offered = "chan c = [0] of { mtype }; mtype = { data, ack }; byte n, m;
+        active proctype Clock() { do :: timeout -> n = (n + 1) % 250; m = m + (n == 0) od }
+        active proctype Receiver() { end: do :: c?ack od }
+        active proctype Sender() { end: do :: c!data od }";
+    let provided = "chan c = [0] of { byte }; byte n, m, k;
+        active proctype B() { byte x; do :: c?x -> m = (m + x) % 50 od }
+        active proctype A() provided (timeout) { do :: c!1 :: c!2 od }
+        active proctype C() { do :: n < 50 && k < 20 -> n++ :: n == 50 -> n = 0; k++
+                                 :: timeout -> n = 0; k = (k + 1) % 21 od }";
+    let started = "chan c[2] = [0] of { byte }; byte n;
+        proctype P(chan out) { byte i; do :: i < 9 -> atomic { i++; out!i } :: i == 9 -> break od }
+        active proctype Q() { byte x; do :: c[0]?x -> n = x :: c[1]?x od }
+        init { byte k; do :: k < 3 -> run P(c[k % 2]); k++ :: timeout -> break od }";
+    for (name, text) in [("offered", offered), ("provided", provided), ("started", started)] {
+        let model = temp_model(&format!("{name}.pml"), text);
+        let counts = |more: &[&str]| {
+            let plain = ["check", &model, "--reduce", "none", "--ignore", "deadlock", "--json"];
+            let (result, _) = json(&[&plain[..], more].concat());
+            (result["verdict"].clone(), result["states"].clone(), result["transitions"].clone())
+        };
+        let expected = counts(&["--engine", "interpret"]);
+        assert!(expected.1.as_u64() > Some(20_000), "{name}: {expected:?}");
+        for more in [&["--threads", "1"][..], &["--threads", "2"], &["--search", "bfs"]] {
+            assert_eq!(counts(more), expected, "{name} {more:?}");
+        }
+    }
+}
+
 /// Where the system makes no threads one does it all, also what several have left.
 #[test]
 fn without_threads_searches_come_to_the_same() {

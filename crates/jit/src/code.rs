@@ -1,8 +1,9 @@
 //! Compiled code: the functions of all locations, and what is needed to run them.
 
 use crate::diamonds::Diamonds;
+use crate::emit::Role;
 use crate::facts::{Claimed, Facts};
-use crate::functions::{self, Functions, Making};
+use crate::functions::{self, Functions, Job, Making};
 use crate::runtime::{Around, MOST_QUEUES, Process, Queue, Tables};
 use crate::tiered::Compiling;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -143,20 +144,22 @@ unsafe impl Sync for Code {}
 
 /// Makes native code of a system.
 pub fn compile(system: &System, layout: &Layout) -> Result<Code, Error> {
-    compile_part(system, layout, |_| true)
+    compile_part(system, layout, |_, _| true)
 }
 
-/// The same for a part of its functions, by their numbers: elsewhere all is
-/// interpreted.
+/// The same for a part of its functions, by number and by whether they take
+/// messages of rendezvous: elsewhere all is interpreted.
 pub fn compile_part(
     system: &System,
     layout: &Layout,
-    wanted: impl Fn(usize) -> bool,
+    wanted: impl Fn(usize, bool) -> bool,
 ) -> Result<Code, Error> {
     let facts = Facts::new(system, layout);
-    let (functions, mut jobs) = Functions::none(&facts);
-    let mut number = 0..;
-    jobs.retain(|_| facts.worth_compiling() && number.next().is_some_and(&wanted));
+    let (functions, jobs) = Functions::none(&facts);
+    let wanted = |(number, job): &(usize, Job)| {
+        facts.worth_compiling() && wanted(*number, job.role == Role::Receives)
+    };
+    let jobs = jobs.into_iter().enumerate().filter(wanted).map(|(_, job)| job);
     functions::make(&facts, &host_isa()?, &functions, jobs)?;
     Ok(Code::new(&facts, Arc::new(functions)))
 }

@@ -4,7 +4,7 @@
 use crate::code::Code;
 use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
-use crate::runtime::{Around, Context, GaveUp, MOVED, Process, STILL, Status, UNWIND, try_all};
+use crate::runtime::{Context, GaveUp, MOVED, Process, STILL, Status, UNWIND, try_all};
 use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
@@ -35,7 +35,7 @@ pub struct Native<'s> {
 }
 
 // SAFETY: the context belongs to this value alone. Its pointers lead to the
-// code's tables, which are never changed, and to a sink only inside `expand_some`.
+// code's tables, where only atomics change, and to a sink only inside `expand_some`.
 unsafe impl Send for Native<'_> {}
 
 impl<'s> Native<'s> {
@@ -134,10 +134,11 @@ impl<'s> Native<'s> {
         if self.code.rendezvous {
             self.context().find_waiting();
         }
-        let mut status = self.try_processes(found, self.code.around(found.cause));
+        let mut status = self.try_processes(found, found.cause, false);
         if status == STILL && self.system.uses.timeout {
-            self.context().timeout = 1;
-            status = self.try_processes(found, None);
+            self.context().rewind(true);
+            // What can happen now could not before, so it is found no other way.
+            status = self.try_processes(found, 0, true);
         }
         match status {
             STILL => self.check_end(found.state),
@@ -146,13 +147,13 @@ impl<'s> Native<'s> {
     }
 
     #[inline(always)]
-    fn try_processes(&mut self, found: &Found, around: Option<Around>) -> Status {
+    fn try_processes(&mut self, found: &Found, cause: Cause, timeout: bool) -> Status {
         let n_procs = self.context().n_procs as usize;
         // SAFETY: the context is loaded, and not borrowed while this runs.
-        let status = unsafe { try_all(self.context, n_procs, around) };
+        let status = unsafe { try_all(self.context, n_procs, self.code.around(cause)) };
         match status & UNWIND {
             STILL => status,
-            _ => self.interpret_some(found, around, status),
+            _ => self.interpret_some(found, cause, timeout, status),
         }
     }
 
@@ -163,7 +164,8 @@ impl<'s> Native<'s> {
     fn interpret_some(
         &mut self,
         found: &Found,
-        around: Option<Around>,
+        cause: Cause,
+        timeout: bool,
         mut status: Status,
     ) -> Status {
         self.counts.interpreted += 1;
@@ -172,14 +174,14 @@ impl<'s> Native<'s> {
             if context.stopped || context.panic.is_some() {
                 return UNWIND;
             }
-            context.rewind();
+            context.rewind(timeout);
             context.failure = None;
             let GaveUp { pid, n_events } = context.gave_up;
-            let (seen, timeout) = (context.n_events - n_events, context.timeout != 0);
+            let seen = context.n_events - n_events;
             let mut moved = status & MOVED != 0;
             let (interpreter, diamonds) = (&mut self.interpreter, &self.code.diamonds);
             let interpret = |sink: &mut dyn Sink, _: &[Step]| {
-                let mut sink = LeavingOut { diamonds, cause: found.cause, sink };
+                let mut sink = LeavingOut { diamonds, cause, sink };
                 let sink = &mut Resume { seen, sink: &mut sink };
                 let (flow, its) = interpreter.expand_process(found.state, pid, timeout, sink);
                 moved |= its;
@@ -194,7 +196,7 @@ impl<'s> Native<'s> {
                 self.context().find_waiting();
             }
             // SAFETY: as in `try_processes`.
-            status = unsafe { try_all(self.context, pid, around) };
+            status = unsafe { try_all(self.context, pid, self.code.around(cause)) };
             status |= if moved { MOVED } else { STILL };
         }
         status

@@ -324,15 +324,15 @@ impl Context {
             self.state = padded.as_ptr();
         }
         (self.number, self.head) = (number, head.of(state.len()));
-        self.timeout = 0;
-        self.rewind();
+        self.rewind(false);
     }
 
-    /// Goes back to the state that is expanded.
+    /// Goes back from wherever native code has come to the state that is
+    /// expanded, to see what can happen there with or without timeout.
     #[inline(always)]
-    pub fn rewind(&mut self) {
+    pub fn rewind(&mut self, timeout: bool) {
         (self.depth, self.skips, self.n_steps) = (0, 0, 0);
-        self.cause = OWN_CAUSE;
+        (self.timeout, self.cause) = (timeout.into(), OWN_CAUSE);
     }
 
     #[cold]

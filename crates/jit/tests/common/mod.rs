@@ -32,6 +32,11 @@ const MAX_TICKS: usize = 4;
 const BUNDLE: usize = 7;
 /// Models with more states are not searched.
 const SEARCHED: usize = 2000;
+/// The same with parts of the code, which are those of all functions that the
+/// closures say: by number, and by whether they take messages of rendezvous.
+const SEARCHED_IN_PART: usize = 600;
+const PARTS: [fn(usize, bool) -> bool; 5] =
+    [|n, _| n % 3 != 0, |n, _| n % 3 != 1, |n, _| n % 3 != 2, |_, takes| takes, |_, takes| !takes];
 
 /// Takes all events, or stops after `stop_after` of them.
 pub struct Events {
@@ -204,14 +209,16 @@ pub fn compare(system: &System, max_states: usize) -> Result<Counts, String> {
     let facts = Facts::new(system, &layout);
     let mut interpreted = Interpreted::new(&facts);
     searches::agree(&mut interpreter, &mut native, &mut interpreted, max_states.max(SEARCHED))?;
-    // With two of three functions.
-    let part = jit::compile_part(system, &layout, |n| n % 3 != 2).map_err(|e| e.to_string())?;
-    let mut partly = Native::new(&part, system, &layout);
-    let in_part = |difference| format!("with a part of the code: {difference}");
-    let mut interpreter = Interpreter::new(system, &layout);
-    agree(&mut interpreter, &mut partly, max_states.min(SEARCHED)).map_err(in_part)?;
-    let searched = searches::agree(&mut interpreter, &mut partly, &mut interpreted, SEARCHED);
-    searched.map_err(in_part)?;
+    for (number, part) in PARTS.iter().enumerate() {
+        let in_part = |difference| format!("with part {number} of the code: {difference}");
+        let code = jit::compile_part(system, &layout, part).map_err(|e| e.to_string())?;
+        let mut partly = Native::new(&code, system, &layout);
+        let mut interpreter = Interpreter::new(system, &layout);
+        let n_states = max_states.min(SEARCHED_IN_PART);
+        agree(&mut interpreter, &mut partly, n_states).map_err(in_part)?;
+        let searched = searches::agree(&mut interpreter, &mut partly, &mut interpreted, n_states);
+        searched.map_err(in_part)?;
+    }
     Ok(native.counts())
 }
 
