@@ -49,8 +49,7 @@ pub fn with_model<T>(
         Program::Rules(rules) => tiered(
             || interpreter(program),
             |compiling| {
-                let code = jit::rules::compile(rules, compiling.cancelled())?;
-                compiling.publish(code);
+                compiling.publish(jit::rules::compile(rules, compiling.cancelled())?);
                 Ok(())
             },
             |code| jit::rules::Native::stored(code, rules),

@@ -32,7 +32,7 @@ enum Mode {
     /// This process alone, and nobody asks what the others can do.
     One(usize),
     /// Inside an atomic sequence of this process.
-    Only(usize),
+    Sequence(usize),
     /// Any process but the sender, and only to receive.
     Handshake {
         sender: usize,
@@ -86,7 +86,7 @@ impl Frame {
     /// Starts over with the youngest process.
     fn rewind(&mut self, n_procs: usize) {
         self.pid = match self.mode {
-            Mode::One(pid) | Mode::Only(pid) => pid + 1,
+            Mode::One(pid) | Mode::Sequence(pid) => pid + 1,
             _ => n_procs,
         };
         self.next_process();
@@ -238,7 +238,7 @@ impl<'s> Interpreter<'s> {
     /// Moves the frame on to the next process that may execute.
     fn next_pid(frame: &mut Frame, machine: &mut Machine) -> Eval<bool> {
         let lowest = match frame.mode {
-            Mode::One(pid) | Mode::Only(pid) => pid,
+            Mode::One(pid) | Mode::Sequence(pid) => pid,
             _ => 0,
         };
         while frame.pid > lowest {
@@ -323,7 +323,7 @@ impl<'s> Interpreter<'s> {
     /// Whether the state inside a sequence of `pid` has been there before in it.
     /// Sequences are short, so looking back is cheaper than a set.
     fn repeats(&self, pid: usize) -> bool {
-        let same = |f: &Frame| f.mode == Mode::Only(pid) && f.state == self.machine.state;
+        let same = |f: &Frame| f.mode == Mode::Sequence(pid) && f.state == self.machine.state;
         let recent = self.depth.saturating_sub(LOOK_BACK);
         let older = (0..).map(|k| 1 << k).take_while(|&at| at < recent);
         self.frames[recent..self.depth].iter().any(same)
@@ -354,7 +354,7 @@ impl<'s> Interpreter<'s> {
             self.restore();
             return Flow::Continue;
         }
-        self.push(Mode::Only(pid));
+        self.push(Mode::Sequence(pid));
         self.enter_frame();
         Flow::Continue
     }
@@ -378,7 +378,7 @@ impl<'s> Interpreter<'s> {
             return if moved { Flow::Continue } else { self.check_end(sink) };
         }
         let mut flow = Flow::Continue;
-        if let (Mode::Only(_), false) = (mode, moved) {
+        if let (Mode::Sequence(_), false) = (mode, moved) {
             // The sequence blocks: its process gives up control here.
             frame.led_on = true;
             flow = sink.successor(&frame.state, &self.steps);
@@ -386,7 +386,7 @@ impl<'s> Interpreter<'s> {
         let led_on = frame.led_on;
         self.depth -= 1;
         self.frames[self.depth - 1].led_on |= led_on;
-        if let (Mode::Only(_), false, 1) = (mode, led_on, self.depth) {
+        if let (Mode::Sequence(_), false, 1) = (mode, led_on, self.depth) {
             let (kind, span) = (FaultKind::EndlessAtomic, self.step_span());
             let message = "this atomic sequence never ends".into();
             return self.report(Fault { kind, message, span }, sink);

@@ -32,9 +32,10 @@ const MAX_TICKS: usize = 4;
 const BUNDLE: usize = 7;
 /// Models with more states are not searched.
 const SEARCHED: usize = 2000;
-/// The same with parts of the code, which are those of all functions that the
-/// closures say: by number, and by whether they take messages of rendezvous.
+/// The same where a part of the code is missing.
 const SEARCHED_IN_PART: usize = 600;
+/// The functions that are there: by number, and by whether they take messages of
+/// rendezvous.
 const PARTS: [fn(usize, bool) -> bool; 5] =
     [|n, _| n % 3 != 0, |n, _| n % 3 != 1, |n, _| n % 3 != 2, |_, takes| takes, |_, takes| !takes];
 
