@@ -9,6 +9,7 @@ use crate::tiered::Compiling;
 use cranelift_codegen::isa::OwnedTargetIsa;
 use cranelift_codegen::settings::{self, Configurable};
 use cranelift_module::ModuleError;
+use ir::interpret::Waits;
 use ir::layout::{Layout, QueueLayout};
 use ir::rows::Cause;
 use ir::system::{ChanIdx, System};
@@ -56,6 +57,7 @@ pub struct Code {
     /// There is code; otherwise all is interpreted.
     pub(crate) is_native: bool,
     pub(crate) n_actions: usize,
+    pub(crate) waits: Arc<Waits>,
     pub(crate) diamonds: Arc<Diamonds>,
     /// As in `Facts`.
     pub(crate) claims: Vec<Vec<Claimed>>,
@@ -75,6 +77,7 @@ impl Code {
             rendezvous: facts.rendezvous,
             is_native: facts.worth_compiling(),
             n_actions: system.actions.len(),
+            waits: facts.waits.clone(),
             diamonds: facts.diamonds.clone(),
             claims: facts.claims.clone().unwrap_or_default(),
             layout: layout.clone(),

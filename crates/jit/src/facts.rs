@@ -5,12 +5,12 @@
 //! code may rely on it without a check.
 
 use crate::diamonds::Diamonds;
-use ir::interpret::MAX_PROCESSES;
+use ir::interpret::{MAX_PROCESSES, Waits};
 use ir::layout::Layout;
 use ir::scalar::Repr;
 use ir::system::{
-    ChanIdx, Claim, Expr, Frame, Index, Init, LocIdx, Op, Place, Proc, ProcIdx, Space, Start,
-    System,
+    Action, ChanIdx, Claim, Expr, Frame, Index, Init, LocIdx, Location, Op, Place, Proc, ProcIdx,
+    Space, Start, System,
 };
 use ir::visit::{Access, Visitor, visit_inits, visit_op};
 use std::ops::Range;
@@ -31,6 +31,7 @@ pub struct Facts<'s> {
     /// for itself; `None` if that is more than a variable.
     pub claims: Option<Vec<Vec<Claimed>>>,
     /// Found when the rest is known.
+    pub waits: Arc<Waits>,
     pub diamonds: Arc<Diamonds>,
     globals: Vec<Created>,
     locals: Vec<Vec<Created>>,
@@ -96,10 +97,12 @@ impl<'s> Facts<'s> {
             rendezvous: system.chans.iter().any(|c| c.slots == 0),
             class_of: classes(system),
             claims: system.procs.iter().map(|proc| claimed(proc, layout)).collect(),
+            waits: Arc::default(),
             diamonds: Arc::default(),
             globals: created(&system.globals, &writes.globals),
             locals: locals.map(|(p, w)| created(&p.frame, w)).collect(),
         };
+        facts.waits = Arc::new(facts.find_waits());
         facts.diamonds = Arc::new(Diamonds::new(&facts));
         facts
     }
@@ -130,20 +133,33 @@ impl<'s> Facts<'s> {
         fits.then_some(Known { chan: created.chan, first, index, reset: created.reset })
     }
 
-    /// The rendezvous channels whose message a process may take at a location:
-    /// bit `n` stands for those whose number is `n` modulo 64. Has all bits if
-    /// something there must be evaluated, for it may go wrong.
-    pub fn waits(&self, idx: ProcIdx, loc: LocIdx) -> u64 {
-        let proc = self.system.proc(idx);
-        if !self.rendezvous {
-            return 0;
+    fn find_waits(&self) -> Waits {
+        let first =
+            |action: &Action| action.ops.first().map_or(0, |op| self.op_waits(action.proc, op));
+        let by_action: Vec<u64> = match self.rendezvous {
+            true => self.system.actions.iter().map(first).collect(),
+            false => vec![0; self.system.actions.len()],
+        };
+        let channels = |proc: &Proc| {
+            let evaluated = proc.provided.is_some() || self.system.uses.priority;
+            let bits = |loc: &Location| match evaluated && self.rendezvous {
+                true => u64::MAX,
+                false => loc.actions.iter().fold(0, |bits, action| bits | by_action[action.idx()]),
+            };
+            proc.locations.iter().map(bits).collect()
+        };
+        let only = |(action, bits): (&Action, &u64)| {
+            bits.is_power_of_two() && matches!(action.ops[..], [Op::Receive(_), ..])
+        };
+        Waits {
+            channels: self.system.procs.iter().map(channels).collect(),
+            only: self.system.actions.iter().zip(&by_action).map(only).collect(),
         }
-        if proc.provided.is_some() {
-            return u64::MAX;
-        }
-        let actions = proc.locations[loc.idx()].actions.iter();
-        let first = actions.filter_map(|a| self.system.action(*a).ops.first());
-        first.fold(0, |bits, op| bits | self.op_waits(idx, op))
+    }
+
+    /// As in `Waits::channels`.
+    pub fn waits(&self, proc: ProcIdx, loc: LocIdx) -> u64 {
+        self.waits.channels(proc, loc)
     }
 
     fn op_waits(&self, proc: ProcIdx, op: &Op) -> u64 {

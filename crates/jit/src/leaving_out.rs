@@ -59,7 +59,8 @@ pub struct Interpreted<'s> {
 
 impl<'s> Interpreted<'s> {
     pub fn new(facts: &'s Facts) -> Interpreted<'s> {
-        let interpreter = Interpreter::new(facts.system, facts.layout);
+        let waits = facts.rendezvous.then_some(&*facts.waits);
+        let interpreter = Interpreter::new(facts.system, facts.layout).knowing(waits);
         Interpreted { interpreter, diamonds: &facts.diamonds }
     }
 }

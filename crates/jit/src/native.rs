@@ -55,11 +55,12 @@ impl<'s> Native<'s> {
             context.procs[..fixed.procs.len()].copy_from_slice(&fixed.procs);
             context.queues[..fixed.queues.len()].copy_from_slice(&fixed.queues);
         }
+        let waits = code.rendezvous.then_some(&*code.waits);
         Native {
             code,
             system,
             layout,
-            interpreter: Interpreter::new(system, layout),
+            interpreter: Interpreter::new(system, layout).knowing(waits),
             context: Box::into_raw(Box::new(context)),
             counts: Counts::default(),
             owns: PhantomData,

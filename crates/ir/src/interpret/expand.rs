@@ -8,11 +8,12 @@
 
 use super::execute::Outcome;
 use super::machine::{Eval, Machine};
+use super::waits::Waits;
 use crate::fault::{Fault, FaultKind};
 use crate::layout::{Layout, Shape};
 use crate::model::{Flow, Model, Sink, Step};
 use crate::source::Span;
-use crate::system::{Action, ActionIdx, Op, Proc, Space, System};
+use crate::system::{Action, ActionIdx, LocIdx, Op, Proc, Space, System};
 use std::fmt::Write;
 
 /// An atomic sequence longer than this is taken for endless.
@@ -94,11 +95,24 @@ impl Frame {
 
     /// The next action to try of those of the process; none if there are no more,
     /// or if an escape has run that it does not belong to.
-    fn next_action(&mut self, system: &System, actions: &[ActionIdx]) -> Option<ActionIdx> {
-        let action = *actions.get(self.cursor)?;
-        self.cursor += 1;
-        let may_run = self.escape == 0 || self.escape == system.action(action).escape;
-        may_run.then_some(action)
+    fn next_action(
+        &mut self,
+        system: &System,
+        actions: &[ActionIdx],
+        waits: Option<&Waits>,
+    ) -> Option<ActionIdx> {
+        let alone = !matches!(self.mode, Mode::Handshake { .. });
+        loop {
+            let action = *actions.get(self.cursor)?;
+            self.cursor += 1;
+            if self.escape != 0 && self.escape != system.action(action).escape {
+                return None;
+            }
+            let blocks = alone && waits.is_some_and(|waits| waits.only_takes(action));
+            if !blocks {
+                return Some(action);
+            }
+        }
     }
 
     fn next_process(&mut self) {
@@ -110,6 +124,7 @@ impl Frame {
 
 pub struct Interpreter<'s> {
     machine: Machine<'s>,
+    waits: Option<&'s Waits>,
     frames: Vec<Frame>,
     depth: usize,
     steps: Vec<Step>,
@@ -123,6 +138,7 @@ impl<'s> Interpreter<'s> {
     pub fn new(system: &'s System, layout: &'s Layout) -> Interpreter<'s> {
         Interpreter {
             machine: Machine::new(system, layout),
+            waits: None,
             frames: Vec::new(),
             depth: 0,
             steps: Vec::new(),
@@ -130,6 +146,11 @@ impl<'s> Interpreter<'s> {
             ticks: 0,
             stopped: false,
         }
+    }
+
+    /// Does the same with less looking.
+    pub fn knowing(self, waits: Option<&'s Waits>) -> Interpreter<'s> {
+        Interpreter { waits, ..self }
     }
 
     /// The initial state, or what went wrong while it was built.
@@ -214,10 +235,10 @@ impl<'s> Interpreter<'s> {
 
     /// Runs the next enabled action of the top frame.
     fn next_move(&mut self, sink: &mut dyn Sink) -> Eval<Option<&'s Action>> {
-        let system = self.machine.system;
+        let (system, waits) = (self.machine.system, self.waits);
         loop {
             let frame = &mut self.frames[self.depth - 1];
-            if frame.cursor == 0 && !Self::next_pid(frame, &mut self.machine)? {
+            if frame.cursor == 0 && !Self::next_pid(frame, &mut self.machine, waits)? {
                 return Ok(None);
             }
             let pid = frame.pid;
@@ -225,7 +246,7 @@ impl<'s> Interpreter<'s> {
             let proc = system.proc(self.machine.proc());
             let actions = &proc.locations[self.machine.location() as usize].actions;
             // What blocks changes nothing, so the process stays where it is.
-            while let Some(idx) = self.frames[self.depth - 1].next_action(system, actions) {
+            while let Some(idx) = self.frames[self.depth - 1].next_action(system, actions, waits) {
                 let action = system.action(idx);
                 if self.try_action(pid, idx, action, proc, sink)? {
                     return Ok(Some(action));
@@ -236,16 +257,22 @@ impl<'s> Interpreter<'s> {
     }
 
     /// Moves the frame on to the next process that may execute.
-    fn next_pid(frame: &mut Frame, machine: &mut Machine) -> Eval<bool> {
+    fn next_pid(frame: &mut Frame, machine: &mut Machine, waits: Option<&Waits>) -> Eval<bool> {
         let lowest = match frame.mode {
             Mode::One(pid) | Mode::Sequence(pid) => pid,
             _ => 0,
         };
         while frame.pid > lowest {
             frame.pid -= 1;
-            let sender =
-                matches!(frame.mode, Mode::Handshake { sender, .. } if sender == frame.pid);
-            if !sender && machine.may_execute(frame.pid)? {
+            if let Mode::Handshake { sender, queue } = frame.mode {
+                machine.enter(frame.pid);
+                let (proc, loc) = (machine.proc(), LocIdx(machine.location()));
+                let takes = waits.is_none_or(|waits| waits.may_take(proc, loc, queue));
+                if frame.pid == sender || !takes {
+                    continue;
+                }
+            }
+            if machine.may_execute(frame.pid)? {
                 return Ok(true);
             }
         }

@@ -5,9 +5,11 @@
 mod execute;
 mod expand;
 mod machine;
+mod waits;
 mod walk;
 
 pub use execute::failed_assertion;
 pub use expand::{Interpreter, deadlock};
 pub use machine::{MAX_CHANNELS, MAX_PROCESSES};
+pub use waits::Waits;
 pub use walk::{Taken, Walk};
