@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! globals (hidden cells first) | processes u8 | last u8? | global channels | process ...
-//! process: type u8 | location u8 or u16 | priority u8? | locals | its channels
+//! process: location u8 or u16 | type u8? | priority u8? | locals | its channels
 //! channel: length u8 or u16 | slots
 //! ```
 //!
@@ -14,8 +14,9 @@
 //! Invariant: equal states are equal bytes from `hidden` on. So bytes that mean
 //! nothing (free slots of a channel) are zero.
 
+use crate::interpret::MAX_PROCESSES;
 use crate::system::{Chan, ChanIdx, Expr, Frame, Init, Node, Op, ProcIdx, System};
-use crate::visit::{Visitor, visit_expr, visit_op};
+use crate::visit::look::{Visitor, visit_expr, visit_op, visit_system};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
@@ -29,6 +30,11 @@ pub struct Layout {
     /// Where the first process begins.
     pub procs_at: usize,
     pub wide_locations: bool,
+    /// If no process is ever started: the types of all processes, which the state
+    /// does not tell then.
+    pub fixed: Option<Vec<ProcIdx>>,
+    /// Where the type is in a process otherwise.
+    pub type_at: usize,
     /// Where the priority is in a process, if there are priorities.
     pub priority_at: Option<usize>,
     /// Where the locals begin in a process.
@@ -125,7 +131,10 @@ impl Layout {
         let share = !asks_in_passing(system);
         let (global_queues, procs_at) = queues(&system.globals, &chans, at, share);
         let wide_locations = system.procs.iter().any(|p| p.locations.len() > 256);
-        let mut locals_at = if wide_locations { 3 } else { 2 };
+        let type_at = if wide_locations { 2 } else { 1 };
+        let fixed = (!starts_processes(system) && system.start.len() <= MAX_PROCESSES)
+            .then(|| system.start.iter().map(|start| start.proc).collect());
+        let mut locals_at = type_at + if fixed.is_some() { 0 } else { 1 };
         let priority_at = system.uses.priority.then(|| {
             locals_at += 1;
             locals_at - 1
@@ -146,6 +155,8 @@ impl Layout {
             global_queues,
             procs_at,
             wide_locations,
+            fixed,
+            type_at,
             priority_at,
             locals_at,
             procs,
@@ -153,22 +164,32 @@ impl Layout {
         }
     }
 
-    pub fn proc_type(&self, state: &[u8], at: usize) -> ProcIdx {
-        ProcIdx(state[at] as u32)
+    /// The type of a process and place.
+    pub fn proc_type(&self, state: &[u8], pid: usize, at: usize) -> ProcIdx {
+        match &self.fixed {
+            Some(types) => types[pid],
+            None => ProcIdx(state[at + self.type_at] as u32),
+        }
+    }
+
+    pub fn set_type(&self, state: &mut [u8], at: usize, proc: ProcIdx) {
+        if self.fixed.is_none() {
+            state[at + self.type_at] = proc.0 as u8;
+        }
     }
 
     pub fn location(&self, state: &[u8], at: usize) -> u32 {
         if self.wide_locations {
-            u16::from_le_bytes([state[at + 1], state[at + 2]]) as u32
+            u16::from_le_bytes([state[at], state[at + 1]]) as u32
         } else {
-            state[at + 1] as u32
+            state[at] as u32
         }
     }
 
     pub fn set_location(&self, state: &mut [u8], at: usize, location: u32) {
-        state[at + 1] = location as u8;
+        state[at] = location as u8;
         if self.wide_locations {
-            state[at + 2] = (location >> 8) as u8;
+            state[at + 1] = (location >> 8) as u8;
         }
     }
 }
@@ -202,7 +223,7 @@ fn queues(
 fn asks_in_passing(system: &System) -> bool {
     let mut asks = Asks(false);
     for clause in system.procs.iter().filter_map(|proc| proc.provided.as_ref()) {
-        visit_expr(&mut clause.clone(), &mut asks);
+        visit_expr(clause, &mut asks);
     }
     for op in system.actions.iter().flat_map(|action| &action.ops) {
         visit_receives(op, &mut asks);
@@ -212,7 +233,7 @@ fn asks_in_passing(system: &System) -> bool {
 
 fn visit_receives(op: &Op, asks: &mut Asks) {
     match op {
-        Op::Receive(_) => visit_op(&mut op.clone(), asks),
+        Op::Receive(_) => visit_op(op, asks),
         Op::Block(block) => {
             block.guards.iter().for_each(|guard| visit_receives(guard, asks));
             for node in &block.nodes {
@@ -229,9 +250,24 @@ fn visit_receives(op: &Op, asks: &mut Asks) {
 struct Asks(bool);
 
 impl Visitor for Asks {
-    fn expr(&mut self, expr: &mut Expr) {
+    fn expr(&mut self, expr: &Expr) {
         use Expr::{Empty, Full, Len, NotEmpty, NotFull};
         self.0 |= matches!(expr, Len(_) | Full(_) | Empty(_) | NotFull(_) | NotEmpty(_));
+    }
+}
+
+/// Whether some action starts a process.
+fn starts_processes(system: &System) -> bool {
+    let mut starts = Starts(false);
+    visit_system(system, &mut starts);
+    starts.0
+}
+
+struct Starts(bool);
+
+impl Visitor for Starts {
+    fn expr(&mut self, expr: &Expr) {
+        self.0 |= matches!(expr, Expr::Run { .. });
     }
 }
 
@@ -248,9 +284,9 @@ impl Shape {
         self.queues.clear();
         self.queues.extend_from_slice(&layout.global_queues);
         let mut at = layout.procs_at;
-        for _ in 0..state[layout.count_at] {
+        for pid in 0..state[layout.count_at] as usize {
             self.procs.push(at);
-            let proc = &layout.procs[layout.proc_type(state, at).idx()];
+            let proc = &layout.procs[layout.proc_type(state, pid, at).idx()];
             let moved = |q: &QueueLayout| QueueLayout { offset: at + q.offset, chan: q.chan };
             self.queues.extend(proc.queues.iter().map(moved));
             at += proc.size;

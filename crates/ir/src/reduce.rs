@@ -15,7 +15,8 @@ use crate::scalar::Scalar;
 use crate::system::{
     Action, ActionIdx, Binary, Cell, Expr, Init, LocIdx, Op, Place, Proc, ProcIdx, Space, System,
 };
-use crate::visit::{Access, Visitor, visit_op, visit_system};
+use crate::visit::Access;
+use crate::visit::look::{Visitor, visit_op, visit_system};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A local scalar that only its process can see, by its offset.
@@ -29,7 +30,7 @@ const MAX_MERGED: usize = 32;
 pub fn reduce(system: &System) -> System {
     let mut reduced = system.clone();
     let mut remotes = Remotes::default();
-    visit_system(&mut reduced, &mut remotes);
+    visit_system(&reduced, &mut remotes);
     let procs = || (0..system.procs.len()).map(|i| ProcIdx(i as u32));
     // Before merging: it works on the locations as they are written.
     procs().for_each(|proc| reset_dead_variables(&mut reduced, proc, &remotes));
@@ -76,7 +77,7 @@ struct LocalUse {
 }
 
 impl Visitor for LocalUse {
-    fn expr(&mut self, expr: &mut Expr) {
+    fn expr(&mut self, expr: &Expr) {
         self.global |= !matches!(
             expr,
             Expr::Const(_)
@@ -88,7 +89,7 @@ impl Visitor for LocalUse {
         );
     }
 
-    fn place(&mut self, place: &mut Place, access: Access) {
+    fn place(&mut self, place: &Place, access: Access) {
         if place.space == Space::Global || access == Access::Remote {
             self.global = true;
         } else if !place.indices.is_empty() {
@@ -103,7 +104,7 @@ impl Visitor for LocalUse {
 
 fn local_use(op: &Op) -> LocalUse {
     let mut uses = LocalUse::default();
-    visit_op(&mut op.clone(), &mut uses);
+    visit_op(op, &mut uses);
     uses
 }
 
@@ -118,7 +119,7 @@ fn actions_of(system: &System, proc: ProcIdx) -> Vec<(LocIdx, ActionIdx)> {
 struct Remotes(Vec<std::ops::Range<u32>>);
 
 impl Visitor for Remotes {
-    fn place(&mut self, place: &mut Place, access: Access) {
+    fn place(&mut self, place: &Place, access: Access) {
         if access == Access::Remote {
             self.0.push(place.offset..place.offset + reach(place) + place.ty.repr.size());
         }

@@ -37,7 +37,8 @@ use crate::facts::Facts;
 use ir::model::Step;
 use ir::rows::Cause;
 use ir::system::{Action, ActionIdx, Expr, Location, Node, Op, Place, ProcIdx, Space, System};
-use ir::visit::{Access, Visitor, visit_op};
+use ir::visit::Access;
+use ir::visit::look::{Visitor, visit_op};
 use std::collections::HashMap;
 use std::ops::Range;
 
@@ -350,7 +351,7 @@ impl Walk<'_, '_> {
             }
             Op::Skip | Op::Else | Op::Cond(_) | Op::Assign(..) | Op::Print { .. } => {}
         }
-        visit_op(&mut op.clone(), self);
+        visit_op(op, self);
     }
 
     /// A message comes or goes.
@@ -380,7 +381,7 @@ impl Walk<'_, '_> {
 }
 
 impl Visitor for Walk<'_, '_> {
-    fn expr(&mut self, expr: &mut Expr) {
+    fn expr(&mut self, expr: &Expr) {
         match expr {
             Expr::Len(chan)
             | Expr::Full(chan)
@@ -411,7 +412,7 @@ impl Visitor for Walk<'_, '_> {
         }
     }
 
-    fn place(&mut self, place: &mut Place, access: Access) {
+    fn place(&mut self, place: &Place, access: Access) {
         if access == Access::Remote {
             self.footprint.everything = true;
         }

@@ -5,14 +5,15 @@
 //! code may rely on it without a check.
 
 use crate::diamonds::Diamonds;
-use ir::interpret::{MAX_PROCESSES, Waits};
+use ir::interpret::Waits;
 use ir::layout::Layout;
 use ir::scalar::Repr;
 use ir::system::{
     Action, ChanIdx, Claim, Expr, Frame, Index, Init, LocIdx, Location, Op, Place, Proc, ProcIdx,
-    Space, Start, System,
+    Space, System,
 };
-use ir::visit::{Access, Visitor, visit_inits, visit_op};
+use ir::visit::Access;
+use ir::visit::look::{Visitor, visit_inits, visit_op};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -85,10 +86,9 @@ impl<'s> Facts<'s> {
     pub fn new(system: &'s System, layout: &'s Layout) -> Facts<'s> {
         let writes = Writes::of(system);
         let locals = system.procs.iter().zip(&writes.locals);
-        let fixed = !writes.runs && system.start.len() <= MAX_PROCESSES;
-        let fixed_len = fixed.then(|| {
-            let size = |start: &Start| layout.procs[start.proc.idx()].size;
-            layout.procs_at + system.start.iter().map(size).sum::<usize>()
+        let fixed_len = layout.fixed.as_ref().map(|types| {
+            let size = |proc: &ProcIdx| layout.procs[proc.idx()].size;
+            layout.procs_at + types.iter().map(size).sum::<usize>()
         });
         let mut facts = Facts {
             system,
@@ -252,8 +252,6 @@ struct Writes {
     /// The process type whose operations are visited.
     proc: usize,
     zero: bool,
-    /// Some action starts a process.
-    runs: bool,
 }
 
 impl Writes {
@@ -263,13 +261,13 @@ impl Writes {
         for (i, proc) in system.procs.iter().enumerate() {
             writes.proc = i;
             writes.inits(&proc.frame.init);
-            proc.params.iter().for_each(|p| writes.place(&mut p.clone(), Access::Write));
+            proc.params.iter().for_each(|p| writes.place(p, Access::Write));
         }
         for action in &system.actions {
             writes.proc = action.proc.idx();
             for op in &action.ops {
                 writes.zero = matches!(op, Op::Assign(_, Expr::Const(0)));
-                visit_op(&mut op.clone(), &mut writes);
+                visit_op(op, &mut writes);
                 writes.zero = false;
             }
         }
@@ -279,18 +277,14 @@ impl Writes {
     fn inits(&mut self, inits: &[Init]) {
         for init in inits {
             self.zero = matches!(init, Init::Assign(_, Expr::Const(0)));
-            visit_inits(&mut [init.clone()], self);
+            visit_inits(std::slice::from_ref(init), self);
             self.zero = false;
         }
     }
 }
 
 impl Visitor for Writes {
-    fn expr(&mut self, expr: &mut Expr) {
-        self.runs |= matches!(expr, Expr::Run { .. });
-    }
-
-    fn place(&mut self, place: &mut Place, access: Access) {
+    fn place(&mut self, place: &Place, access: Access) {
         if access != Access::Write {
             return;
         }

@@ -108,9 +108,12 @@ impl<'s> Native<'s> {
             return false;
         }
         for pid in 0..n_procs as usize {
-            let Some(&ty) = state.get(at) else { return false };
-            let Some(proc) = layout.procs.get(ty as usize) else { return false };
-            context.procs[pid] = Process { at: at as u32, ..code.processes[ty as usize] };
+            if at + layout.locals_at > state.len() {
+                return false;
+            }
+            let ty = layout.proc_type(state, pid, at).idx();
+            let Some(proc) = layout.procs.get(ty) else { return false };
+            context.procs[pid] = Process { at: at as u32, ..code.processes[ty] };
             if n_queues + proc.queues.len() > context.queues.len() {
                 return false;
             }
@@ -125,7 +128,7 @@ impl<'s> Native<'s> {
         }
         context.n_procs = n_procs as u32;
         context.n_queues = n_queues as u32;
-        context.set_shape(state, layout.procs_at);
+        context.set_shape(state, layout.procs_at, layout.type_at);
         true
     }
 

@@ -379,14 +379,14 @@ impl Context {
 
     /// Remembers by what a state with these processes is known: as each type
     /// has its size, by their types.
-    pub fn set_shape(&mut self, state: &[u8], procs_at: usize) {
+    pub fn set_shape(&mut self, state: &[u8], procs_at: usize, type_at: usize) {
         self.shape.clear();
         self.shape.extend(state);
         self.shape_at = procs_at;
         self.mask.clear();
         self.mask.resize(state.len(), 0);
         for process in &self.procs[..self.n_procs as usize] {
-            self.mask[process.at as usize] = u8::MAX;
+            self.mask[process.at as usize + type_at] = u8::MAX;
         }
     }
 
@@ -463,7 +463,7 @@ impl Context {
     unsafe fn location(&self, state: *const u8, pid: u32) -> u32 {
         // SAFETY: the process lies inside the state, so its location does.
         unsafe {
-            let at = state.add(self.procs[pid as usize].at as usize + 1);
+            let at = state.add(self.procs[pid as usize].at as usize);
             let low = *at as u32;
             if self.wide_locations { low | (*at.add(1) as u32) << 8 } else { low }
         }

@@ -85,7 +85,7 @@ impl Machine<'_> {
         let me = (self.pid, self.at);
         for pid in 0..self.shape.procs.len() {
             let at = self.shape.procs[pid];
-            let proc = self.system.proc(self.layout.proc_type(&self.state, at));
+            let proc = self.system.proc(self.layout.proc_type(&self.state, pid, at));
             if pid == me.0 || proc.claims.is_empty() {
                 continue;
             }
@@ -263,8 +263,8 @@ impl Machine<'_> {
         let n_queues = self.shape.queues.len();
         self.state.resize(at + self.layout.procs[idx.idx()].size, 0);
         self.state[self.layout.count_at] += 1;
-        self.state[at] = idx.0 as u8;
         let layout = self.layout;
+        layout.set_type(&mut self.state, at, idx);
         layout.set_location(&mut self.state, at, proc.initial.0);
         if let Some(priority_at) = layout.priority_at {
             self.state[at + priority_at] = priority;

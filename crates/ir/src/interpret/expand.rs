@@ -477,7 +477,7 @@ pub fn deadlock(
     let mut stuck = String::new();
     let (mut n_stuck, mut span) = (0, None);
     for (pid, at) in procs.enumerate() {
-        let proc = system.proc(layout.proc_type(state, at));
+        let proc = system.proc(layout.proc_type(state, pid, at));
         let location = &proc.locations[layout.location(state, at) as usize];
         if !location.end {
             let action = location.actions.first().map(|a| system.action(*a));

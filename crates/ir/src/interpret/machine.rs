@@ -85,10 +85,14 @@ impl<'s> Machine<'s> {
     /// Whether processes and channels are where they are in another state: as each
     /// type has its size, if processes have the same types.
     fn has_shape_of(&self, other: &[u8]) -> bool {
-        let same = |at: usize| self.state[at] == other[at];
+        let layout = self.layout;
+        let mut procs = self.shape.procs.iter().enumerate();
+        let type_of = |state: &[u8], pid, at| layout.proc_type(state, pid, at);
         self.state.len() == other.len()
-            && same(self.layout.count_at)
-            && self.shape.procs.iter().all(|at| same(*at))
+            && self.state[layout.count_at] == other[layout.count_at]
+            && (layout.fixed.is_some()
+                || procs
+                    .all(|(pid, at)| type_of(&self.state, pid, *at) == type_of(other, pid, *at)))
     }
 
     pub fn enter(&mut self, pid: usize) {
@@ -101,7 +105,7 @@ impl<'s> Machine<'s> {
     }
 
     pub fn proc(&self) -> ProcIdx {
-        self.layout.proc_type(&self.state, self.at)
+        self.layout.proc_type(&self.state, self.pid, self.at)
     }
 
     #[cold]
@@ -206,8 +210,11 @@ impl<'s> Machine<'s> {
                 (None, _) => 0,
             }),
             Expr::TheProcess(proc) => {
-                let is = |at: &usize| self.layout.proc_type(&self.state, *at) == *proc;
-                Ok(self.shape.procs.iter().position(is).map_or(-1, |p| p as i32))
+                let mut procs = self.shape.procs.iter().enumerate();
+                let is = |(pid, at): (usize, &usize)| {
+                    self.layout.proc_type(&self.state, pid, *at) == *proc
+                };
+                Ok(procs.position(is).map_or(-1, |p| p as i32))
             }
             Expr::NonProgress => Ok(!self.at_progress() as i32),
             Expr::Enabled(pid) => {
@@ -233,8 +240,8 @@ impl<'s> Machine<'s> {
     }
 
     fn at_progress(&self) -> bool {
-        self.shape.procs.iter().any(|&at| {
-            let proc = self.system.proc(self.layout.proc_type(&self.state, at));
+        self.shape.procs.iter().enumerate().any(|(pid, &at)| {
+            let proc = self.system.proc(self.layout.proc_type(&self.state, pid, at));
             proc.locations[self.layout.location(&self.state, at) as usize].progress
         })
     }
@@ -283,7 +290,7 @@ impl<'s> Machine<'s> {
     fn is_provided(&mut self, pid: usize) -> Eval<bool> {
         let system = self.system;
         let at = self.shape.procs[pid];
-        let proc = system.proc(self.layout.proc_type(&self.state, at));
+        let proc = system.proc(self.layout.proc_type(&self.state, pid, at));
         match &proc.provided {
             None => Ok(true),
             Some(clause) => {

@@ -107,7 +107,7 @@ impl<'s> Walk<'s> {
             return created(&system.globals.init, &system.globals.cells, queue);
         }
         for (pid, &at) in self.machine.shape.procs.iter().enumerate() {
-            let idx = layout.proc_type(&self.machine.state, at);
+            let idx = layout.proc_type(&self.machine.state, pid, at);
             let n = layout.procs[idx.idx()].queues.len();
             if queue < first + n {
                 let proc = system.proc(idx);
@@ -132,7 +132,7 @@ impl<'s> Walk<'s> {
         };
         add("", &machine.system.globals.cells, 0);
         for (pid, &at) in machine.shape.procs.iter().enumerate() {
-            let proc = machine.system.proc(machine.layout.proc_type(&machine.state, at));
+            let proc = machine.system.proc(machine.layout.proc_type(&machine.state, pid, at));
             let prefix = format!("{}({pid}):", proc.name);
             add(&prefix, &proc.frame.cells, at + machine.layout.locals_at);
         }
@@ -162,13 +162,13 @@ impl<'s> Walk<'s> {
     /// The processes: name and the statement each would run next.
     pub fn processes(&self) -> Vec<(String, Option<&'s Action>)> {
         let machine = &self.machine;
-        let at = |&at: &usize| {
-            let proc = machine.system.proc(machine.layout.proc_type(&machine.state, at));
+        let at = |(pid, &at): (usize, &usize)| {
+            let proc = machine.system.proc(machine.layout.proc_type(&machine.state, pid, at));
             let location = &proc.locations[machine.layout.location(&machine.state, at) as usize];
             let next = location.actions.first().map(|a| machine.system.action(*a));
             (proc.name.clone(), next)
         };
-        machine.shape.procs.iter().map(at).collect()
+        machine.shape.procs.iter().enumerate().map(at).collect()
     }
 }
 

@@ -250,7 +250,7 @@ impl Emitter<'_, '_> {
             let wide = self.facts.layout.wide_locations;
             let repr = if wide { Repr::Unsigned(16) } else { Repr::U8 };
             let target = self.int(target.0 as i64);
-            self.store(repr, self.in_process(1), target);
+            self.store(repr, self.in_process(0), target);
         }
         self.set_last();
     }

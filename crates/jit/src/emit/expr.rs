@@ -229,7 +229,7 @@ impl Emitter<'_, '_> {
 
     fn location_at(&mut self, at: Value) -> Value {
         let repr = if self.facts.layout.wide_locations { Repr::Unsigned(16) } else { Repr::U8 };
-        self.load(repr, Offset { known: 1, found: Some(at) })
+        self.load(repr, Offset { known: 0, found: Some(at) })
     }
 
     /// A variable of the process at `at`; 0 if that reaches beyond the state,

@@ -111,7 +111,7 @@ unsafe fn try_some<const WIDE: bool>(
         for pid in processes.rev() {
             let Process { at, locations, moves, table, .. } = *procs.add(pid);
             let n_events = (*context).n_events;
-            let place = state.add(at as usize + 1);
+            let place = state.add(at as usize);
             let mut location = *place as u32;
             if WIDE {
                 location |= (*place.add(1) as u32) << 8;

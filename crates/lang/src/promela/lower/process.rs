@@ -8,7 +8,7 @@ use crate::promela::automaton::{Automaton, Builder, Transition};
 use crate::promela::flow::{Body, Flow, Node};
 use ir::source::Span;
 use ir::system::{Action, ActionIdx, Expr, Frame, LocIdx, Location, Op, Place, ProcIdx, Space};
-use ir::visit::{Visitor, visit_expr, visit_op};
+use ir::visit::change::{Visitor, visit_expr, visit_op};
 
 /// Locations a process type can have.
 const MAX_LOCATIONS: u32 = 65_535;
