@@ -95,7 +95,8 @@ pub struct Chan {
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Frame {
     pub cells: Vec<Cell>,
-    /// Bytes of all cells.
+    /// Bytes of all cells that are in states. Behind them come channels that are
+    /// always the same ones: expressions have their numbers instead.
     pub size: u32,
     /// Run once, in order, when the frame comes to life.
     pub init: Vec<Init>,
@@ -347,6 +348,19 @@ pub enum Binary {
     Le,
     Gt,
     Ge,
+}
+
+impl Frame {
+    /// The cells of channels that come to life with the frame, in the order of
+    /// the numbers of the channels.
+    pub fn channel_cells(&self) -> impl Iterator<Item = u32> {
+        self.init.iter().flat_map(|init| match *init {
+            Init::Channels { offset, stride, count, .. } => {
+                (0..count).map(|i| offset + i * stride).collect()
+            }
+            Init::Assign(..) => Vec::new(),
+        })
+    }
 }
 
 impl System {

@@ -369,9 +369,8 @@ impl Walk<'_, '_> {
     /// all variables. None if that is not known, or if one has no buffer, so
     /// that other processes take part.
     fn channels(&self, chan: &Expr) -> Option<Range<usize>> {
-        let Expr::Load(place) = chan else { return None };
-        let known = self.facts.known_channel(self.proc, place)?;
-        if place.space == Space::Local || self.facts.system.chans[known.chan.idx()].slots == 0 {
+        let known = self.facts.known_channel(self.proc, chan)?;
+        if known.space == Space::Local || self.facts.system.chans[known.chan.idx()].slots == 0 {
             return None;
         }
         let first = self.facts.system.globals.size as usize + known.first;

@@ -72,9 +72,10 @@ struct Created {
     reset: bool,
 }
 
-/// The channel that a place holds, by its number in its frame.
+/// A channel, by its number in its frame.
 #[derive(Debug)]
 pub struct Known<'e> {
+    pub space: Space,
     pub chan: ChanIdx,
     pub first: usize,
     /// Counts on from `first`.
@@ -112,8 +113,18 @@ impl<'s> Facts<'s> {
         !self.system.uses.priority && self.claims.is_some()
     }
 
-    /// The channel that is always in this variable of the process.
-    pub fn known_channel<'e>(&self, proc: ProcIdx, place: &'e Place) -> Option<Known<'e>> {
+    /// The channel that an expression of the process always means.
+    pub fn known_channel<'e>(&self, proc: ProcIdx, chan: &'e Expr) -> Option<Known<'e>> {
+        let place = match chan {
+            Expr::Const(number) => {
+                let first = usize::try_from(number - 1).ok()?;
+                let chan = self.layout.global_queues.get(first)?.chan;
+                let (space, index, reset) = (Space::Global, None, false);
+                return Some(Known { space, chan, first, index, reset });
+            }
+            Expr::Load(place) => place,
+            _ => return None,
+        };
         let frame = match place.space {
             Space::Global => &self.globals,
             Space::Local => &self.locals[proc.idx()],
@@ -130,7 +141,8 @@ impl<'s> Facts<'s> {
             && nth + most <= created.count
             && place.ty.repr.size() == 1;
         let first = created.first + nth as usize;
-        fits.then_some(Known { chan: created.chan, first, index, reset: created.reset })
+        let Created { chan, reset, .. } = *created;
+        fits.then_some(Known { space: place.space, chan, first, index, reset })
     }
 
     fn find_waits(&self) -> Waits {
@@ -165,12 +177,11 @@ impl<'s> Facts<'s> {
     fn op_waits(&self, proc: ProcIdx, op: &Op) -> u64 {
         match op {
             Op::Receive(receive) => {
-                let Expr::Load(place) = &receive.chan else { return u64::MAX };
-                let known = self.known_channel(proc, place);
+                let known = self.known_channel(proc, &receive.chan);
                 let Some(known) = known.filter(|k| !k.reset && k.index.is_none()) else {
                     return u64::MAX;
                 };
-                match (self.system.chans[known.chan.idx()].slots, place.space) {
+                match (self.system.chans[known.chan.idx()].slots, known.space) {
                     // To keep the message is a fault, whichever channel it is.
                     (0, Space::Global) if !receive.keep => 1 << (known.first % 64),
                     (0, _) => u64::MAX,

@@ -6,7 +6,9 @@ use crate::fault::{Fault, FaultKind};
 use crate::layout::QueueLayout;
 use crate::scalar::{Kind, Scalar};
 use crate::source::Span;
-use crate::system::{Block, Expr, Field, Init, Node, Op, Proc, ProcIdx, Receive, Space, System};
+use crate::system::{
+    Block, Expr, Field, Frame, Init, Node, Op, Proc, ProcIdx, Receive, Space, System,
+};
 
 /// A `d_step` that runs longer than this is taken for endless.
 const MAX_BLOCK_NODES: usize = 10_000_000;
@@ -286,25 +288,27 @@ impl Machine<'_> {
         for (place, value) in proc.params.iter().zip(values) {
             self.assign(place, *value)?;
         }
-        self.init(&proc.frame.init, Space::Local, n_queues)
+        self.init(&proc.frame, Space::Local, n_queues)
     }
 
     /// Runs a frame's initialisers; its channels are numbered from `n_queues` on.
-    pub fn init(&mut self, init: &[Init], space: Space, mut n_queues: usize) -> Eval<()> {
+    pub fn init(&mut self, frame: &Frame, space: Space, mut n_queues: usize) -> Eval<()> {
         let base = match space {
             Space::Global => 0,
             Space::Local => self.at + self.layout.locals_at,
         };
-        for init in init {
+        for init in &frame.init {
             match init {
                 Init::Assign(place, expr) => {
                     let value = self.eval(expr)?;
                     self.assign(place, value)?;
                 }
                 Init::Channels { offset, stride, count, .. } => {
-                    for i in 0..*count {
+                    for cell in (0..*count).map(|i| offset + i * stride) {
                         n_queues += 1;
-                        self.state[base + (offset + i * stride) as usize] = n_queues as u8;
+                        if cell < frame.size {
+                            self.state[base + cell as usize] = n_queues as u8;
+                        }
                     }
                 }
             }

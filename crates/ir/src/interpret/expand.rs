@@ -163,7 +163,7 @@ impl<'s> Interpreter<'s> {
         machine.refresh_shape();
         machine.span = Span::NONE;
         machine.handshake = None;
-        machine.init(&system.globals.init, Space::Global, 0)?;
+        machine.init(&system.globals, Space::Global, 0)?;
         for start in &system.start {
             machine.span = system.proc(start.proc).span;
             machine.run(start.proc, &[], start.priority)?;

@@ -7,7 +7,7 @@ use super::machine::{Event, Machine};
 use crate::layout::Layout;
 use crate::model::Step;
 use crate::scalar::Scalar;
-use crate::system::{Action, Cell, Init, System};
+use crate::system::{Action, Frame, System};
 use crate::trace::{Change, Message};
 
 /// What one step did.
@@ -91,27 +91,21 @@ impl<'s> Walk<'s> {
     /// The name of the variable a channel was made for.
     fn channel_name(&self, queue: usize) -> String {
         let Machine { system, layout, .. } = self.machine;
-        let created = |init: &[Init], cells: &[Cell], nth: usize| -> String {
-            let offsets = init.iter().flat_map(|init| match init {
-                Init::Channels { offset, stride, count, .. } => {
-                    (0..*count).map(|i| offset + i * stride).collect::<Vec<_>>()
-                }
-                Init::Assign(..) => Vec::new(),
-            });
-            let offset = offsets.into_iter().nth(nth);
-            let cell = cells.iter().find(|c| Some(c.offset) == offset);
+        let created = |frame: &Frame, nth: usize| -> String {
+            let offset = frame.channel_cells().nth(nth);
+            let cell = frame.cells.iter().find(|c| Some(c.offset) == offset);
             cell.map_or_else(|| format!("channel {queue}"), |c| c.name.clone())
         };
         let mut first = layout.global_queues.len();
         if queue < first {
-            return created(&system.globals.init, &system.globals.cells, queue);
+            return created(&system.globals, queue);
         }
         for (pid, &at) in self.machine.shape.procs.iter().enumerate() {
             let idx = layout.proc_type(&self.machine.state, pid, at);
             let n = layout.procs[idx.idx()].queues.len();
             if queue < first + n {
                 let proc = system.proc(idx);
-                let name = created(&proc.frame.init, &proc.frame.cells, queue - first);
+                let name = created(&proc.frame, queue - first);
                 return format!("{}({pid}):{name}", proc.name);
             }
             first += n;
@@ -123,18 +117,23 @@ impl<'s> Walk<'s> {
     pub fn variables(&self) -> Vec<(String, String)> {
         let machine = &self.machine;
         let mut out = Vec::new();
-        let mut add = |prefix: &str, cells: &[Cell], at: usize| {
-            for cell in cells {
-                let value = cell.ty.repr.load(&machine.state, at + cell.offset as usize);
+        let mut add = |prefix: &str, frame: &Frame, at: usize| {
+            for cell in &frame.cells {
+                let value = if cell.offset < frame.size {
+                    cell.ty.repr.load(&machine.state, at + cell.offset as usize)
+                } else {
+                    let nth = frame.channel_cells().position(|offset| offset == cell.offset);
+                    nth.map_or(0, |nth| nth as i32 + 1)
+                };
                 let name = format!("{prefix}{}", cell.name);
                 out.push((name, machine.system.show_value(&cell.ty, value)));
             }
         };
-        add("", &machine.system.globals.cells, 0);
+        add("", &machine.system.globals, 0);
         for (pid, &at) in machine.shape.procs.iter().enumerate() {
             let proc = machine.system.proc(machine.layout.proc_type(&machine.state, pid, at));
             let prefix = format!("{}({pid}):", proc.name);
-            add(&prefix, &proc.frame.cells, at + machine.layout.locals_at);
+            add(&prefix, &proc.frame, at + machine.layout.locals_at);
         }
         out
     }

@@ -102,13 +102,10 @@ impl Emitter<'_, '_> {
     /// Whether its message may need somebody to take it.
     fn may_meet(&self, action: &Action) -> bool {
         match &action.ops[0] {
-            Op::Send { chan: Expr::Load(place), .. } => {
-                match self.facts.known_channel(self.proc, place) {
-                    Some(known) => self.facts.system.chans[known.chan.idx()].slots == 0,
-                    None => self.facts.rendezvous,
-                }
-            }
-            Op::Send { .. } => self.facts.rendezvous,
+            Op::Send { chan, .. } => match self.facts.known_channel(self.proc, chan) {
+                Some(known) => self.facts.system.chans[known.chan.idx()].slots == 0,
+                None => self.facts.rendezvous,
+            },
             _ => false,
         }
     }

@@ -78,21 +78,20 @@ impl<'s> Emitter<'_, 's> {
     }
 
     pub(super) fn known_channel(&mut self, chan: &Expr) -> Option<Target> {
-        let Expr::Load(place) = chan else { return None };
-        let known = self.facts.known_channel(self.proc, place)?;
+        let known = self.facts.known_channel(self.proc, chan)?;
         let layout = self.facts.layout;
-        let queues = match place.space {
+        let queues = match known.space {
             Space::Global => &layout.global_queues,
             Space::Local => &layout.procs[self.proc.idx()].queues,
         };
         let at = queues[known.first].offset;
-        let mut offset = match place.space {
+        let mut offset = match known.space {
             Space::Global => Offset { known: at as i32, found: None },
             Space::Local => self.in_process(at),
         };
         let rendezvous = self.facts.system.chans[known.chan.idx()].slots == 0;
         let has_number = rendezvous || self.facts.system.uses.claims;
-        let needs_number = known.reset || (has_number && place.space == Space::Local);
+        let needs_number = known.reset || (has_number && known.space == Space::Local);
         let number = needs_number.then(|| self.eval(chan));
         if let (true, Some(number)) = (known.reset, number) {
             let none = self.b.ins().icmp_imm(IntCC::Equal, number, 0);

@@ -2,6 +2,7 @@
 
 mod dstep;
 mod expr;
+mod globals;
 mod loops;
 mod process;
 mod stmt;
@@ -10,10 +11,9 @@ mod types;
 use super::ast::{ActiveCount, Name, Proctype, Program, Spanned, Unit};
 use super::flow::{Body, Counter};
 use crate::diagnostic::Diagnostic;
+use globals::place_globals;
 use ir::source::{Sources, Span};
-use ir::system::{Claim, Enum, Frame, Init, Place, Proc, ProcIdx, Space, Start, System};
-use ir::visit::Access;
-use ir::visit::change::{Visitor, visit_system};
+use ir::system::{Claim, Enum, Frame, Proc, ProcIdx, Space, Start, System};
 use process::Head;
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -188,7 +188,7 @@ impl Lowerer<'_> {
     fn finish(mut self) -> System {
         self.check_runs();
         self.build_automata();
-        self.move_hidden_first();
+        place_globals(&mut self.system);
         self.check_features();
         self.system
     }
@@ -220,46 +220,6 @@ impl Lowerer<'_> {
             }
         }
     }
-
-    /// Hidden cells go to the front of the globals, so that what counts for
-    /// equality is one piece.
-    fn move_hidden_first(&mut self) {
-        let globals = &mut self.system.globals;
-        if globals.cells.iter().all(|c| !c.hidden) {
-            return;
-        }
-        let mut moved: Vec<(u32, u32)> = Vec::new();
-        let mut at = 0;
-        globals.cells.sort_by_key(|c| (!c.hidden, c.offset));
-        for cell in &mut globals.cells {
-            moved.push((cell.offset, at));
-            cell.offset = at;
-            at += cell.ty.repr.size();
-        }
-        for init in &mut globals.init {
-            if let Init::Channels { offset, .. } = init {
-                *offset = new_offset(&moved, *offset);
-            }
-        }
-        visit_system(&mut self.system, &mut Relocate { moved });
-    }
-}
-
-/// Cells keep their neighbours in a variable, so a table by cell is enough.
-struct Relocate {
-    moved: Vec<(u32, u32)>,
-}
-
-impl Visitor for Relocate {
-    fn place(&mut self, place: &mut Place, _access: Access) {
-        if place.space == Space::Global {
-            place.offset = new_offset(&self.moved, place.offset);
-        }
-    }
-}
-
-fn new_offset(moved: &[(u32, u32)], offset: u32) -> u32 {
-    moved.iter().find(|(old, _)| *old == offset).map_or(offset, |(_, new)| *new)
 }
 
 fn empty_proc() -> Proc {
