@@ -145,6 +145,7 @@ impl<'s> Facts<'s> {
         fits.then_some(Known { space: place.space, chan, first, index, reset })
     }
 
+    /// Who may take messages of rendezvous.
     fn find_waits(&self) -> Waits {
         let first =
             |action: &Action| action.ops.first().map_or(0, |op| self.op_waits(action.proc, op));
@@ -167,11 +168,6 @@ impl<'s> Facts<'s> {
             channels: self.system.procs.iter().map(channels).collect(),
             only: self.system.actions.iter().zip(&by_action).map(only).collect(),
         }
-    }
-
-    /// As in `Waits::channels`.
-    pub fn waits(&self, proc: ProcIdx, loc: LocIdx) -> u64 {
-        self.waits.channels(proc, loc)
     }
 
     fn op_waits(&self, proc: ProcIdx, op: &Op) -> u64 {

@@ -81,7 +81,7 @@ impl Functions {
     pub fn none(facts: &Facts) -> (Functions, Vec<Job>) {
         let (mut tables, mut jobs) = (Tables::default(), Vec::new());
         for (entry, (proc, loc, reachable)) in locations(facts).enumerate() {
-            tables.waits.push(facts.waits(proc, loc));
+            tables.waits.push(facts.waits.channels(proc, loc));
             for role in [Role::Moves, Role::Receives] {
                 let needed = has_code(facts, proc, loc, role);
                 tables.add(role, needed || !reachable);
@@ -278,7 +278,7 @@ fn has_code(facts: &Facts, proc: ProcIdx, loc: LocIdx, role: Role) -> bool {
             let proc = facts.system.proc(proc);
             proc.provided.is_some() || !proc.locations[loc.idx()].actions.is_empty()
         }
-        Role::Receives => facts.waits(proc, loc) != 0,
+        Role::Receives => facts.waits.channels(proc, loc) != 0,
     }
 }
 

@@ -134,7 +134,7 @@ pub struct Tables {
     pub moves: Vec<Entry>,
     /// Only the receives that can complete a rendezvous.
     pub receives: Vec<Entry>,
-    /// The rendezvous channels these are on, as in `Facts::waits`.
+    /// The rendezvous channels these are on, as in `Waits::channels`.
     pub waits: Vec<u64>,
 }
 

@@ -22,8 +22,11 @@ use std::io::{self, BufReader, Read, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// The first line of every checkpoint. The number changes with the format.
-const MAGIC: &[u8] = b"supertrace checkpoint 1\n";
+/// The first line of every checkpoint. The number changes with the format, and
+/// with what states are made of.
+const MAGIC: &[u8] = b"supertrace checkpoint 2\n";
+/// What checkpoints of all versions begin with.
+const ANY_MAGIC: &[u8] = b"supertrace checkpoint ";
 /// A header has no more bytes than this.
 const LARGEST_HEADER: u64 = 1 << 30;
 
@@ -160,12 +163,13 @@ fn temporary(file: &Path) -> PathBuf {
 /// model by a slip of the keyboard.
 fn may_be_replaced(file: &Path) -> bool {
     let Ok(metadata) = std::fs::metadata(file) else { return true };
-    metadata.is_file() && (metadata.len() == 0 || File::open(file).is_ok_and(|f| has_magic(&f)))
+    let is_checkpoint = || File::open(file).is_ok_and(|f| begins_with(&f, ANY_MAGIC));
+    metadata.is_file() && (metadata.len() == 0 || is_checkpoint())
 }
 
-fn has_magic(mut file: &File) -> bool {
-    let mut magic = [0; MAGIC.len()];
-    file.read_exact(&mut magic).is_ok() && magic == MAGIC
+fn begins_with(mut file: &File, magic: &[u8]) -> bool {
+    let mut first = vec![0; magic.len()];
+    file.read_exact(&mut first).is_ok() && first == magic
 }
 
 /// Has the new name of the file survive a power failure.
@@ -187,7 +191,7 @@ pub(super) fn resume(
 ) -> Result<(Kept<'static>, Vec<Stack>), Error> {
     let wrong = |error| Error::read(file, error);
     let opened = File::open(file).map_err(|error| Error::Read(file.to_path_buf(), error))?;
-    if !has_magic(&opened) {
+    if !begins_with(&opened, MAGIC) {
         return Err(Error::NoCheckpoint(file.to_path_buf()));
     }
     let mut from = BlockReader::new(BufReader::with_capacity(1 << 18, opened));
