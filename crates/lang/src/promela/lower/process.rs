@@ -62,6 +62,8 @@ impl Lowerer<'_> {
                 self.error(Diagnostic::error(var.name.span, message));
             }
             self.declare(decl, Space::Local, false);
+            // They have what they are given, whatever the fields of a record begin with.
+            self.locals.init.clear();
             for var in &decl.vars {
                 if let Some(variable) = self.lookup(&var.name.node) {
                     places.extend(param_places(variable));
