@@ -169,6 +169,50 @@ fn there_is_one_canonical_state_for_each_orbit() {
     }
 }
 
+/// Counts how often limits are looked at, and keeps the last state.
+#[derive(Default)]
+struct Ticks {
+    n: u64,
+    state: Vec<u8>,
+}
+
+impl Sink for Ticks {
+    fn successor(&mut self, state: &[u8], _: &[Step]) -> Flow {
+        self.state = state.to_vec();
+        Flow::Continue
+    }
+
+    fn fault(&mut self, fault: Fault, _: &[Step]) -> Flow {
+        panic!("{}", fault.message);
+    }
+
+    fn tick(&mut self, _: u64) -> Flow {
+        self.n += 1;
+        Flow::Continue
+    }
+}
+
+/// A bundle of states that take long must not go by without a look at the clock.
+#[test]
+fn limits_are_looked_at_while_rules_are_tried() {
+    let text = "var x: 0..9; startstate x := 0; end; ruleset i: 0..99 do
+        rule begin for k: 0..998 do x := (x + k) % 10; end; end; end;";
+    let rules = lang::murphi::load("m.m", text.into()).rules.expect("a model without errors");
+    let expand = |model: &mut dyn Model| {
+        let mut ticks = Ticks::default();
+        model.initial(&mut ticks);
+        for _ in 0..64 {
+            model.expand(&ticks.state.clone(), &mut ticks);
+        }
+        ticks.n
+    };
+    let n = expand(&mut Interpreter::new(&rules));
+    assert!(n >= 64, "{n} ticks");
+    let code = jit::rules::compile(&rules, &false.into()).expect("native code");
+    let n = expand(&mut jit::rules::Native::new(&code, &rules));
+    assert!(n >= 5, "{n} ticks");
+}
+
 /// A counterexample found among canonical states is a path of the model.
 #[test]
 fn counterexamples_under_symmetry_are_real() {

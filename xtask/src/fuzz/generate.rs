@@ -313,7 +313,7 @@ impl Generator {
 
     fn argument(&mut self, ty: &Ty) -> String {
         match ty {
-            Ty::Chan(_) => self.whole(ty).unwrap_or_else(|| "0".into()),
+            Ty::Chan(_) | Ty::Record(_) => self.whole(ty).unwrap_or_else(|| "0".into()),
             _ => self.value(ty),
         }
     }

@@ -5,8 +5,8 @@ use crate::fault::{Fault, FaultKind};
 use crate::model::{Flow, Model, Sink};
 use crate::source::Span;
 
-/// Rules that are tried between two looks at the limits.
-const TICK_INSTANCES: u64 = 1 << 16;
+/// Instances of rules and turns of their loops between two looks at the limits.
+const TICK_WORK: u64 = 1 << 16;
 
 pub struct Interpreter<'r> {
     rules: &'r Rules,
@@ -14,7 +14,8 @@ pub struct Interpreter<'r> {
     multisets: Vec<Multiset>,
     /// The rules, then the covers.
     reached: Vec<bool>,
-    tried: u64,
+    /// Since limits were last looked at.
+    work: u64,
 }
 
 /// What became of the instances of a rule.
@@ -31,7 +32,7 @@ impl<'r> Interpreter<'r> {
             machine: Machine::new(rules),
             multisets: multisets(rules),
             reached: vec![false; rules.n_reached()],
-            tried: 0,
+            work: 0,
         }
     }
 
@@ -52,9 +53,12 @@ impl<'r> Interpreter<'r> {
             if instance > 0 {
                 next_arguments(rule, &mut args);
             }
-            self.tried += 1;
-            if self.tried.is_multiple_of(TICK_INSTANCES) && sink.tick(0) == Flow::Stop {
-                return Flow::Stop;
+            self.work += 1 + self.machine.spent();
+            if self.work >= TICK_WORK {
+                self.work = 0;
+                if sink.tick(0) == Flow::Stop {
+                    return Flow::Stop;
+                }
             }
             self.machine.set_state(state);
             let step = Rules::step(rule, instance, number.is_none());

@@ -50,7 +50,7 @@ impl<'r> Machine<'r> {
             rules,
             memory: vec![0; rules.size as usize + FRAMES],
             registers: Vec::new(),
-            ticks: 0,
+            ticks: MAX_TICKS,
             covered: vec![false; rules.covers.len()],
             printed: None,
         }
@@ -62,6 +62,11 @@ impl<'r> Machine<'r> {
 
     pub fn set_state(&mut self, state: &[u8]) {
         self.memory[..state.len()].copy_from_slice(state);
+    }
+
+    /// Ticks of what was run last.
+    pub fn spent(&self) -> u64 {
+        MAX_TICKS - self.ticks
     }
 
     /// Runs the code of a rule or property on the state.

@@ -13,8 +13,8 @@ use ir::rules::symmetry::Canon;
 use ir::rules::{Instr, Interpreter, Rules, Stored, deadlock};
 use std::marker::PhantomData;
 
-/// After a rule with so many instances limits are looked at.
-const MANY_INSTANCES: u64 = 1 << 12;
+/// After so many instances of rules limits are looked at.
+const TICK_INSTANCES: u64 = 1 << 10;
 
 /// A model that expands states with native code; one for each thread.
 pub struct Native<'r> {
@@ -23,8 +23,9 @@ pub struct Native<'r> {
     interpreter: Box<dyn Model + 'r>,
     /// A pointer, as native code holds another one while it runs. Owned.
     context: *mut Context,
-    /// By rule, whether it has so many instances that limits are looked at.
-    many: Vec<bool>,
+    /// By rule; and how many were tried since limits were last looked at.
+    n_instances: Vec<u64>,
+    tried: u64,
     counts: Counts,
     /// Properties call routines, which may change the state.
     restores: bool,
@@ -65,7 +66,8 @@ impl<'r> Native<'r> {
             rules,
             interpreter,
             context: Box::into_raw(Box::new(Context::new(rules, code, packer))),
-            many: rules.rules.iter().map(|r| r.n_instances() > MANY_INSTANCES).collect(),
+            n_instances: rules.rules.iter().map(|r| r.n_instances()).collect(),
+            tried: 0,
             counts: Counts::default(),
             restores: properties_call(rules),
             reached: vec![false; rules.n_reached()],
@@ -125,16 +127,20 @@ impl<'r> Native<'r> {
         if !self.check() {
             return None;
         }
-        for (rule, many) in self.code.rules.iter().zip(&self.many) {
+        for (rule, n_instances) in self.code.rules.iter().zip(&self.n_instances) {
             // SAFETY: the context is ready, and not borrowed while this runs.
             match unsafe { rule(self.context) } {
                 DONE => {}
                 STOP => return Some(Flow::Stop),
                 _ => return None,
             }
-            // SAFETY: native code does not run, so nobody else uses the sink.
-            if *many && unsafe { (*sink).tick(0) } == Flow::Stop {
-                return Some(Flow::Stop);
+            self.tried = self.tried.saturating_add(*n_instances);
+            if self.tried >= TICK_INSTANCES {
+                self.tried = 0;
+                // SAFETY: native code does not run, so nobody else uses the sink.
+                if unsafe { (*sink).tick(0) } == Flow::Stop {
+                    return Some(Flow::Stop);
+                }
             }
         }
         Some(Flow::Continue)

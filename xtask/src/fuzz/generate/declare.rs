@@ -41,7 +41,11 @@ impl Generator {
             var.name = format!("f{i}");
             fields.push(var);
         }
-        let body = fields.iter().map(|f| Item::Line(format!("{};", self.declared(f)))).collect();
+        let mut body = Vec::new();
+        for field in &fields {
+            let init = if field.len.is_none() { self.initialiser(field) } else { String::new() };
+            body.push(Item::Line(format!("{}{init};", self.declared(field))));
+        }
         items.push(Item::block(&format!("typedef {name} {{"), body, "}"));
         self.records.push(Record { name, fields });
     }
@@ -169,11 +173,22 @@ impl Generator {
 
     pub(super) fn params(&mut self) -> Vec<Var> {
         let mut params = Vec::new();
-        let channels = self.globals.iter().filter(|g| matches!(g.ty, Ty::Chan(_)));
-        let channels: Vec<Ty> = channels.map(|g| g.ty.clone()).collect();
+        // Such that there is an argument for them.
+        let globals = |is: &dyn Fn(&Var) -> bool| -> Vec<Ty> {
+            self.globals.iter().filter(|g| is(g)).map(|g| g.ty.clone()).collect()
+        };
+        let channels = globals(&|g| matches!(g.ty, Ty::Chan(_)));
+        // Spin hands on no arrays.
+        let flat = |r: &usize| self.records[*r].fields.iter().all(|f| f.len.is_none());
+        let scalars = |r: &usize| self.records[*r].fields.iter().all(|f| f.ty.holds(&Ty::Bit));
+        let records = globals(
+            &|g| matches!(&g.ty, Ty::Record(r) if g.len.is_none() && flat(r) && scalars(r)),
+        );
         for _ in 0..self.rng.below(3) {
             let ty = if !channels.is_empty() && self.rng.chance(40) {
                 self.rng.pick(&channels).clone()
+            } else if !records.is_empty() && self.rng.chance(30) {
+                self.rng.pick(&records).clone()
             } else {
                 self.plain_scalar()
             };
