@@ -10,6 +10,7 @@ use ir::program::Program;
 use ir::reduce;
 use ir::rules::symmetry::{Canon, straighten};
 use ir::trace::{self, Expected, Replayed, Trace};
+use report::text::NOT_CHECKED;
 use std::time::Duration;
 
 /// Time and memory for the search for a shorter path, if nothing else is said.
@@ -96,8 +97,8 @@ fn confirm(program: &Program, found: &Found) -> Result<Replayed> {
     })
 }
 
-/// Prints a result as it was asked for: as JSON, the verdict alone, or all of
-/// it with the first counterexample.
+/// Prints a result as it was asked for: as JSON, the verdict alone and what it
+/// is not about, or all of it with the first counterexample.
 pub fn print_result(
     json: Option<String>,
     quiet: bool,
@@ -107,7 +108,11 @@ pub fn print_result(
 ) {
     match (json, trace) {
         (Some(json), _) => print(&(json + "\n")),
-        (None, _) if quiet => print(&(text.lines().next().unwrap_or("").to_string() + "\n")),
+        (None, _) if quiet => {
+            let unchecked = |line: &&str| line.trim_start().starts_with(NOT_CHECKED);
+            let lines = text.lines().take(1).chain(text.lines().filter(unchecked));
+            print(&lines.map(|line| format!("{line}\n")).collect::<String>());
+        }
         (None, None) => print(text),
         (None, Some(trace)) => print(&format!("{text}\n{}", listing(trace, color))),
     }

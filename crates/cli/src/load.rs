@@ -43,10 +43,7 @@ fn murphi(args: &ModelArgs, name: &str) -> Result<Option<Program>> {
 
 fn text(path: &Path, name: &str) -> Result<String> {
     let bytes = std::fs::read(path).with_context(|| format!("cannot read '{name}'"))?;
-    let Ok(text) = String::from_utf8(bytes) else {
-        bail!("'{name}' is no text file: it is not valid UTF-8");
-    };
-    Ok(text)
+    lang::text(bytes).with_context(|| format!("'{name}' is no text file: it has zero bytes"))
 }
 
 /// Errors and warnings to standard error, and how many errors there are.

@@ -379,11 +379,36 @@ fn emit_ir_prints_the_system() {
 }
 
 #[test]
+fn files_may_be_latin_1_and_lists_end_with_a_semicolon() {
+    let path = temp("latin.pml");
+    let text = b"/* caf\xe9 */ mtype = { a, b; }; chan c = [1] of { byte, bool; };
+        active proctype P() { c!1, true }";
+    std::fs::write(&path, text).expect("a writable file");
+    let (result, code) = json(&["check", &path.display().to_string(), "--json"]);
+    assert_eq!((&result["states"], code), (&Value::from(3), 0));
+    let output = supertrace(&["check", &temp_model("zero.pml", "byte x;\0")]);
+    assert!(stderr(&output).contains("no text file"), "{}", stderr(&output));
+}
+
+#[test]
+fn long_chains_of_choices_are_taken() {
+    let n = 240;
+    let choice = |i: usize| format!("if :: x == {} -> x = 1 :: else -> ", i % 200);
+    let choices: String = (0..n).map(choice).collect();
+    let text = format!("byte x; active proctype P() {{ {choices} skip {} }}", "fi ".repeat(n));
+    let (result, code) = json(&["check", &temp_model("chain.pml", &text), "--json"]);
+    assert_eq!((&result["verdict"], code), (&Value::from("holds"), 0));
+}
+
+#[test]
 fn properties_that_are_not_checked_are_named() {
     let text = "byte x; init { x = 1 }\nltl safe { [] (x < 2) }\nnever { do :: x == 9 od }\n";
-    let output = supertrace(&["check", &temp_model("ltl.pml", text)]);
-    assert!(stdout(&output).contains("not checked: ltl formula safe"), "{}", stdout(&output));
-    assert!(stdout(&output).contains("not checked: never claim"), "{}", stdout(&output));
+    let model = temp_model("ltl.pml", text);
+    for args in [&["check", &*model][..], &["check", "--quiet", &*model]] {
+        let output = supertrace(args);
+        assert!(stdout(&output).contains("not checked: ltl formula safe"), "{}", stdout(&output));
+        assert!(stdout(&output).contains("not checked: never claim"), "{}", stdout(&output));
+    }
 }
 
 #[test]

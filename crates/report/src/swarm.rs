@@ -2,7 +2,7 @@
 
 use crate::check::{Unreached, unreached};
 use crate::coverage::Interval;
-use crate::text::{bytes, count, paint, percent, plural, quoted, seconds};
+use crate::text::{NOT_CHECKED, bytes, count, paint, percent, plural, quoted, seconds};
 use ::swarm::{Done, Limit, Record, Seen, Task, curve, seen};
 use ir::program::Program;
 use ir::source::Position;
@@ -257,7 +257,7 @@ impl SwarmReport {
         }
         out.push_str(&self.numbers());
         for property in &self.not_checked {
-            let _ = writeln!(out, "  not checked: {property}");
+            let _ = writeln!(out, "  {NOT_CHECKED}{property}");
         }
         out
     }

@@ -4,6 +4,9 @@ use crate::check::{CheckReport, Unreached, Violation};
 use crate::coverage::{Coverage, Missed};
 use std::fmt::Write;
 
+/// Begins a line on a property that was not checked.
+pub const NOT_CHECKED: &str = "not checked: ";
+
 /// Bytes as people read them.
 pub fn bytes(n: u64) -> String {
     const UNITS: [&str; 5] = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -85,7 +88,7 @@ impl CheckReport {
             out.push_str(&unreached_text(unreached));
         }
         for property in &self.not_checked {
-            let _ = writeln!(out, "  not checked: {property}");
+            let _ = writeln!(out, "  {NOT_CHECKED}{property}");
         }
         out
     }
@@ -96,6 +99,9 @@ impl CheckReport {
         let ignored: Vec<&str> =
             ignored.map_or(Vec::new(), |v| v.iter().filter_map(|k| k.as_str()).collect());
         let sentence = match (self.verdict, self.stopped_by) {
+            ("holds", _) if self.states == 0 => {
+                "there is no state to check: the model has no start state that fulfils its assumptions".into()
+            }
             ("holds", _) => {
                 let mut parts = Vec::new();
                 if !ignored.contains(&"assert") {

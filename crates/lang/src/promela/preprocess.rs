@@ -56,7 +56,8 @@ impl Loader for FileLoader {
         let path = if beside.exists() { &beside } else { Path::new(name) };
         // Reading a device or a pipe might never end.
         if fs::metadata(path).map_err(|error| error.to_string())?.is_file() {
-            let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+            let bytes = fs::read(path).map_err(|error| error.to_string())?;
+            let text = crate::text(bytes).ok_or("not a text file")?;
             Ok((path.display().to_string(), text))
         } else {
             Err("not a regular file".into())

@@ -56,8 +56,11 @@ impl Parser<'_> {
                 continue;
             }
             names.push(self.name("a name")?);
+            if self.at(";") {
+                break;
+            }
         }
-        self.expect("}")?;
+        self.end_of_list()?;
         let count = self.mtype_counts.entry(kind.clone()).or_default();
         let first = *count;
         *count += names.len() as i32;
@@ -217,7 +220,7 @@ impl Parser<'_> {
             while self.eat(",") {
                 fields.push(self.type_name()?);
             }
-            self.expect("}")?;
+            self.end_of_list()?;
             return Ok(VarInit::Chan { slots, fields });
         }
         if self.eat("{") {
@@ -229,6 +232,12 @@ impl Parser<'_> {
             return Ok(VarInit::List(values));
         }
         Ok(VarInit::Expr(self.expr()?))
+    }
+
+    /// A `}`; Spin does not mind a `;` before it.
+    fn end_of_list(&mut self) -> Parse<()> {
+        self.eat(";");
+        self.expect("}")
     }
 
     /// An expression whose value is known now.

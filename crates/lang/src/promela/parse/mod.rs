@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 /// Deeper nesting is refused, so that no input overflows the stack.
-const MAX_NESTING: usize = 200;
+const MAX_NESTING: usize = 500;
 /// More errors than this help nobody.
 const MAX_ERRORS: usize = 50;
 
@@ -214,7 +214,8 @@ impl Parser<'_> {
     /// Runs `parse` one level deeper, or refuses.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.nesting >= MAX_NESTING {
-            return self.fail(self.span(), "nested too deeply");
+            let message = format!("nested too deeply: more than {MAX_NESTING} levels");
+            return self.fail(self.span(), message);
         }
         self.nesting += 1;
         let result = parse(self);
