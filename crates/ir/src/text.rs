@@ -116,7 +116,7 @@ impl<'s> Writer<'s> {
             Op::Assign(p, e) => format!("{} = {}", self.place(p), self.expr(e)),
             Op::Send { chan, sorted, args } => {
                 let mark = if *sorted { "!!" } else { "!" };
-                format!("{} {mark} {}", self.expr(chan), self.list(args))
+                format!("{} {mark} {}", self.channel(chan), self.list(args))
             }
             Op::Receive(receive) => self.receive(receive),
             Op::Assert(e) => format!("assert {}", self.expr(e)),
@@ -156,7 +156,17 @@ impl<'s> Writer<'s> {
             .collect();
         let fields = fields.join(", ");
         let fields = if receive.keep { format!("<{fields}>") } else { fields };
-        format!("{} {mark} {fields}", self.expr(&receive.chan))
+        format!("{} {mark} {fields}", self.channel(&receive.chan))
+    }
+
+    /// A channel that is always the same one is known by its name.
+    fn channel(&self, expr: &Expr) -> String {
+        let Expr::Const(number) = expr else { return self.expr(expr) };
+        let globals = &self.system.globals;
+        let nth = usize::try_from(number - 1).ok();
+        let offset = nth.and_then(|nth| globals.channel_cells().nth(nth));
+        let cell = globals.cells.iter().find(|cell| Some(cell.offset) == offset);
+        cell.map_or_else(|| number.to_string(), |cell| format!("::{}", cell.name))
     }
 
     fn list(&self, exprs: &[Expr]) -> String {
@@ -179,6 +189,7 @@ impl<'s> Writer<'s> {
 
     fn expr(&self, expr: &Expr) -> String {
         let call = |name: &str, e: &Expr| format!("{name}({})", self.expr(e));
+        let ask = |name: &str, c: &Expr| format!("{name}({})", self.channel(c));
         match expr {
             Expr::Const(value) => value.to_string(),
             Expr::Load(place) => self.place(place),
@@ -198,11 +209,11 @@ impl<'s> Writer<'s> {
             Expr::Cond(c, a, b) => {
                 format!("({} -> {} : {})", self.expr(c), self.expr(a), self.expr(b))
             }
-            Expr::Len(c) => call("len", c),
-            Expr::Full(c) => call("full", c),
-            Expr::Empty(c) => call("empty", c),
-            Expr::NotFull(c) => call("nfull", c),
-            Expr::NotEmpty(c) => call("nempty", c),
+            Expr::Len(c) => ask("len", c),
+            Expr::Full(c) => ask("full", c),
+            Expr::Empty(c) => ask("empty", c),
+            Expr::NotFull(c) => ask("nfull", c),
+            Expr::NotEmpty(c) => ask("nempty", c),
             Expr::Poll(receive) => format!("poll({})", self.receive(receive)),
             Expr::Run { proc, args, priority } => {
                 let name = &self.system.proc(*proc).name;
