@@ -41,6 +41,22 @@ fn syntax() {
 }
 
 #[test]
+fn habits_of_other_languages_have_a_remedy() {
+    let first = |text: &str| diagnose(text).swap_remove(0);
+    for (text, expected) in [
+        ("init { int i; for (i = 0; i < 3; i++) { skip } }", "'for (i : 0 .. 9) { ... }'"),
+        ("byte c; init { if (c == 1) { c = 2 } }", "'if :: condition -> "),
+        ("byte c; init { c += 2 }", "write 'x = x + 1'"),
+        ("byte c[2][3]; init { skip }", "arrays have one dimension"),
+        ("chan c = [2] of byte; init { c!1 }", "in braces"),
+        ("byte c; init { while (c < 1) { c++ } }", "'do :: condition -> "),
+        ("proctype P() { skip } init { P() }", "'run P(...)'"),
+    ] {
+        assert!(first(text).contains(expected), "{text}: {}", first(text));
+    }
+}
+
+#[test]
 fn no_process_starts_in_an_initial_value() {
     let text = |body: &str| format!("proctype R() {{ skip }} init {{ {body} }}");
     check(&text("byte z = run R()"), &["1:39: 'run' in an initial value"]);

@@ -349,7 +349,10 @@ impl Lowerer<'_> {
         let near = self.similar_name(&part.name);
         let message = format!("undeclared variable '{}'", part.name);
         let mut diagnostic = Diagnostic::error(part.span, message);
-        if self.proc_names.contains_key(&part.name) {
+        if &*part.name == "while" {
+            let help = "write 'do :: condition -> ... :: else -> break od'";
+            diagnostic = diagnostic.help(help);
+        } else if self.proc_names.contains_key(&part.name) {
             diagnostic =
                 diagnostic.help(format!("to start the process type: 'run {}(...)'", part.name));
         } else if let Some(near) = near {

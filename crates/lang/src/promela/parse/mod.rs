@@ -194,7 +194,10 @@ impl Parser<'_> {
             TokenKind::Punct(p) => format!("'{p}'"),
             TokenKind::End => "the end of the file".into(),
         };
-        self.fail(self.span(), format!("expected {wanted}, found {found}"))
+        let help = habit(wanted, &found);
+        let error = Diagnostic::error(self.span(), format!("expected {wanted}, found {found}"));
+        self.error(help.into_iter().fold(error, Diagnostic::help));
+        Err(Failed)
     }
 
     fn fail<T>(&mut self, span: Span, message: impl Into<String>) -> Parse<T> {
@@ -492,4 +495,19 @@ pub(super) fn is_keyword(word: &str) -> bool {
             | "xr"
             | "xs"
     )
+}
+/// What to write instead of what C has at such a place.
+fn habit(wanted: &str, found: &str) -> Option<&'static str> {
+    Some(match (wanted, found) {
+        ("':'", "'='") => "write 'for (i : 0 .. 9) { ... }'",
+        ("'::' or 'fi'", "'('") => "write 'if :: condition -> ... :: else -> ... fi'",
+        ("an expression", "'='") => "there is no '+=': write 'x = x + 1'; to compare is '=='",
+        ("a declaration or a process type", "'['") => {
+            "arrays have one dimension: for two, make an array of a typedef that has one"
+        }
+        ("'{'", "'bit'" | "'bool'" | "'byte'" | "'short'" | "'int'" | "'mtype'" | "'chan'") => {
+            "put the types of a message in braces: 'chan c = [1] of { byte }'"
+        }
+        _ => return None,
+    })
 }
