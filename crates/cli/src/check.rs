@@ -29,7 +29,7 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
         return Ok(exit::NO_VIOLATION);
     }
     let (mut outcome, mut runs) = search(reduced, args)?;
-    let n_starts = program.n_uncounted_starts();
+    let n_starts = program.n_uncounted_starts(outcome.transitions);
     let uncount = |run: &mut Outcome, n| run.transitions = run.transitions.saturating_sub(n);
     uncount(&mut outcome, n_starts * runs.len().max(1) as u64);
     runs.iter_mut().for_each(|run| uncount(run, n_starts));

@@ -10,7 +10,7 @@ use ir::program::Program;
 use ir::reduce;
 use ir::rules::symmetry::{Canon, straighten};
 use ir::trace::{self, Expected, Replayed, Trace};
-use report::text::NOT_CHECKED;
+use report::text::{NO_STATE, NOT_CHECKED};
 use std::time::Duration;
 
 /// Time and memory for the search for a shorter path, if nothing else is said.
@@ -109,7 +109,8 @@ pub fn print_result(
     match (json, trace) {
         (Some(json), _) => print(&(json + "\n")),
         (None, _) if quiet => {
-            let unchecked = |line: &&str| line.trim_start().starts_with(NOT_CHECKED);
+            let begins = |line: &str, with| line.trim_start().starts_with(with);
+            let unchecked = |line: &&str| begins(line, NOT_CHECKED) || begins(line, NO_STATE);
             let lines = text.lines().take(1).chain(text.lines().filter(unchecked));
             print(&lines.map(|line| format!("{line}\n")).collect::<String>());
         }

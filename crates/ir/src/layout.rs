@@ -164,7 +164,7 @@ impl Layout {
         }
     }
 
-    /// The type of a process and place.
+    /// The type of the process with this number, at this place.
     pub fn proc_type(&self, state: &[u8], pid: usize, at: usize) -> ProcIdx {
         match &self.fixed {
             Some(types) => types[pid],

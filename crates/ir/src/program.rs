@@ -54,23 +54,26 @@ impl Program {
     }
 
     /// Initial states that are no transitions: Spin counts its one as such,
-    /// Murphi's tools count rules only.
-    pub fn n_uncounted_starts(&self) -> u64 {
-        struct Count(u64);
+    /// Murphi's tools count rules only. At most as many as a search has counted.
+    pub fn n_uncounted_starts(&self, most: u64) -> u64 {
+        struct Count {
+            n: u64,
+            most: u64,
+        }
         impl Sink for Count {
             fn successor(&mut self, _state: &[u8], _steps: &[Step]) -> Flow {
-                self.0 += 1;
-                Flow::Continue
+                self.n += 1;
+                if self.n < self.most { Flow::Continue } else { Flow::Stop }
             }
             fn fault(&mut self, _fault: Fault, _steps: &[Step]) -> Flow {
                 Flow::Continue
             }
         }
-        let mut count = Count(0);
-        if let Program::Rules(_) = self {
+        let mut count = Count { n: 0, most };
+        if let (Program::Rules(_), true) = (self, most > 0) {
             self.interpreter().initial(&mut count);
         }
-        count.0
+        count.n
     }
 
     /// The reference interpreter.

@@ -50,7 +50,11 @@ impl<'s> Writer<'s> {
     fn frame(&self, frame: &Frame, out: &mut String) -> fmt::Result {
         for cell in &frame.cells {
             let hidden = if cell.hidden { " hidden" } else { "" };
-            writeln!(out, "  {} {} @{}{hidden}", cell.ty, cell.name, cell.offset)?;
+            if cell.offset < frame.size {
+                writeln!(out, "  {} {} @{}{hidden}", cell.ty, cell.name, cell.offset)?;
+            } else {
+                writeln!(out, "  {} {} @{} in no state", cell.ty, cell.name, cell.offset)?;
+            }
         }
         for init in &frame.init {
             match init {

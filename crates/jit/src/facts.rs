@@ -161,12 +161,12 @@ impl<'s> Facts<'s> {
             };
             proc.locations.iter().map(bits).collect()
         };
-        let only = |(action, bits): (&Action, &u64)| {
+        let only_takes = |(action, bits): (&Action, &u64)| {
             bits.is_power_of_two() && matches!(action.ops[..], [Op::Receive(_), ..])
         };
         Waits {
             channels: self.system.procs.iter().map(channels).collect(),
-            only: self.system.actions.iter().zip(&by_action).map(only).collect(),
+            only_takes: self.system.actions.iter().zip(&by_action).map(only_takes).collect(),
         }
     }
 

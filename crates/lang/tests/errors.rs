@@ -42,7 +42,7 @@ fn syntax() {
 
 #[test]
 fn habits_of_other_languages_have_a_remedy() {
-    let first = |text: &str| diagnose(text).swap_remove(0);
+    let said = |text: &str| diagnose(text).join("\n");
     for (text, expected) in [
         ("init { int i; for (i = 0; i < 3; i++) { skip } }", "'for (i : 0 .. 9) { ... }'"),
         ("byte c; init { if (c == 1) { c = 2 } }", "'if :: condition -> "),
@@ -50,9 +50,10 @@ fn habits_of_other_languages_have_a_remedy() {
         ("byte c[2][3]; init { skip }", "arrays have one dimension"),
         ("chan c = [2] of byte; init { c!1 }", "in braces"),
         ("byte c; init { while (c < 1) { c++ } }", "'do :: condition -> "),
-        ("proctype P() { skip } init { P() }", "'run P(...)'"),
+        ("proctype P() { skip } init { P() }", "'run P()'"),
+        ("init { (P@there) } proctype P() { there: skip }", "declared before"),
     ] {
-        assert!(first(text).contains(expected), "{text}: {}", first(text));
+        assert!(said(text).contains(expected), "{text}: {}", said(text));
     }
 }
 

@@ -6,6 +6,8 @@ use std::fmt::Write;
 
 /// Begins a line on a property that was not checked.
 pub const NOT_CHECKED: &str = "not checked: ";
+/// Begins one on a model without states.
+pub const NO_STATE: &str = "there is no state to check";
 
 /// Bytes as people read them.
 pub fn bytes(n: u64) -> String {
@@ -100,7 +102,7 @@ impl CheckReport {
             ignored.map_or(Vec::new(), |v| v.iter().filter_map(|k| k.as_str()).collect());
         let sentence = match (self.verdict, self.stopped_by) {
             ("holds", _) if self.states == 0 => {
-                "there is no state to check: the model has no start state that fulfils its assumptions".into()
+                format!("{NO_STATE}: the model has no start state that fulfils its assumptions")
             }
             ("holds", _) => {
                 let mut parts = Vec::new();

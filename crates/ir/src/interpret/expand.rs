@@ -148,7 +148,7 @@ impl<'s> Interpreter<'s> {
         }
     }
 
-    /// Does the same with less looking.
+    /// Finds the same, without looking where nobody can take a message.
     pub fn knowing(self, waits: Option<&'s Waits>) -> Interpreter<'s> {
         Interpreter { waits, ..self }
     }

@@ -12,7 +12,7 @@ pub struct Waits {
     /// 64. All bits are set where something must be evaluated, for it may go wrong.
     pub channels: Vec<Vec<u64>>,
     /// By action whether it takes the message of a rendezvous or blocks.
-    pub only: Vec<bool>,
+    pub only_takes: Vec<bool>,
 }
 
 impl Waits {
@@ -26,6 +26,6 @@ impl Waits {
     }
 
     pub fn only_takes(&self, action: ActionIdx) -> bool {
-        self.only[action.idx()]
+        self.only_takes[action.idx()]
     }
 }

@@ -19,7 +19,7 @@ impl Coder<'_, '_> {
     }
 
     pub fn tick(&mut self, span: Span) {
-        let message = "a loop that does not end".to_string();
+        let message = "more than ten million iterations and calls".to_string();
         let failure = self.failure(FaultKind::EndlessLoop, message, span);
         self.emit(Instr::Tick(failure));
     }

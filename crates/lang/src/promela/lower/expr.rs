@@ -352,9 +352,6 @@ impl Lowerer<'_> {
         if &*part.name == "while" {
             let help = "write 'do :: condition -> ... :: else -> break od'";
             diagnostic = diagnostic.help(help);
-        } else if self.proc_names.contains_key(&part.name) {
-            diagnostic =
-                diagnostic.help(format!("to start the process type: 'run {}(...)'", part.name));
         } else if let Some(near) = near {
             diagnostic = diagnostic.help(format!("did you mean '{near}'?"));
         }

@@ -2,7 +2,7 @@
 //! for equality is one piece; channels that are always the same ones behind all
 //! that is in states.
 
-use ir::system::{Expr, Init, Node, Op, Place, Receive, Space, System};
+use ir::system::{Cell, Expr, Init, Node, Op, Place, Receive, Space, System};
 use ir::visit::{Access, change, look};
 use std::ops::Range;
 
@@ -16,8 +16,10 @@ pub fn place_globals(system: &mut System) {
     let mut moved: Vec<(u32, u32)> = Vec::new();
     let mut at = 0;
     globals.size = 0;
-    globals.cells.sort_by_key(|c| (is_constant(c.offset), !c.hidden, c.offset));
-    for cell in &mut globals.cells {
+    // They stay in the order in which they were declared.
+    let mut cells: Vec<&mut Cell> = globals.cells.iter_mut().collect();
+    cells.sort_by_key(|c| (is_constant(c.offset), !c.hidden, c.offset));
+    for cell in cells {
         if !is_constant(cell.offset) {
             globals.size = at + cell.ty.repr.size();
         }
@@ -182,7 +184,7 @@ mod tests {
             cells.map(|cell| cell.name.as_str()).collect()
         };
         assert_eq!(names(false), ["sent", "asked", "unused"]);
-        assert_eq!(names(true), ["y", "x", "kept", "given", "chosen[0]", "chosen[1]", "set"]);
+        assert_eq!(names(true), ["x", "y", "kept", "given", "chosen[0]", "chosen[1]", "set"]);
         assert_eq!(globals.size, 7);
     }
 }

@@ -217,8 +217,7 @@ impl Parser<'_> {
     /// Runs `parse` one level deeper, or refuses.
     fn nested<T>(&mut self, parse: impl FnOnce(&mut Self) -> Parse<T>) -> Parse<T> {
         if self.nesting >= MAX_NESTING {
-            let message = format!("nested too deeply: more than {MAX_NESTING} levels");
-            return self.fail(self.span(), message);
+            return self.fail(self.span(), "nested too deeply");
         }
         self.nesting += 1;
         let result = parse(self);
@@ -507,6 +506,10 @@ fn habit(wanted: &str, found: &str) -> Option<&'static str> {
         }
         ("'{'", "'bit'" | "'bool'" | "'byte'" | "'short'" | "'int'" | "'mtype'" | "'chan'") => {
             "put the types of a message in braces: 'chan c = [1] of { byte }'"
+        }
+        ("';' or '->'", "'('") => "to start a process write 'run P()'",
+        ("';' or '->'" | "')'", "'@'") => {
+            "a process type must be declared before one of its labels is referred to"
         }
         _ => return None,
     })
