@@ -4,6 +4,7 @@
 
 use ir::system::{Cell, Expr, Init, Node, Op, Place, Receive, Space, System};
 use ir::visit::{Access, change, look};
+use std::collections::HashMap;
 use std::ops::Range;
 
 pub fn place_globals(system: &mut System) {
@@ -12,13 +13,13 @@ pub fn place_globals(system: &mut System) {
     if constant.is_empty() && globals.cells.iter().all(|c| !c.hidden) {
         return;
     }
-    let is_constant = |offset: u32| constant.iter().any(|(cell, _)| *cell == offset);
+    let is_constant = |offset: u32| constant.contains_key(&offset);
     let mut moved: Vec<(u32, u32)> = Vec::new();
     let mut at = 0;
     globals.size = 0;
     // They stay in the order in which they were declared.
     let mut cells: Vec<&mut Cell> = globals.cells.iter_mut().collect();
-    cells.sort_by_key(|c| (is_constant(c.offset), !c.hidden, c.offset));
+    cells.sort_by_cached_key(|c| (is_constant(c.offset), !c.hidden, c.offset));
     for cell in cells {
         if !is_constant(cell.offset) {
             globals.size = at + cell.ty.repr.size();
@@ -27,6 +28,7 @@ pub fn place_globals(system: &mut System) {
         cell.offset = at;
         at += cell.ty.repr.size();
     }
+    moved.sort_unstable();
     for init in &mut globals.init {
         if let Init::Channels { offset, .. } = init {
             *offset = new_offset(&moved, *offset);
@@ -37,16 +39,17 @@ pub fn place_globals(system: &mut System) {
 
 /// Cells keep their neighbours in a variable, so a table by cell is enough.
 struct Relocate {
+    /// Cells by where they were, and where they are.
     moved: Vec<(u32, u32)>,
-    /// Cells before they were moved, and the numbers of their channels.
-    constant: Vec<(u32, i32)>,
+    /// By cells before they were moved the numbers of their channels.
+    constant: HashMap<u32, i32>,
 }
 
 impl change::Visitor for Relocate {
     fn expr(&mut self, expr: &mut Expr) {
         let Expr::Load(place) = expr else { return };
-        let known = self.constant.iter().find(|(cell, _)| *cell == place.offset);
-        if let (Space::Global, Some((_, number))) = (place.space, known) {
+        let known = self.constant.get(&place.offset);
+        if let (Space::Global, Some(number)) = (place.space, known) {
             *expr = Expr::Const(*number);
         }
     }
@@ -59,15 +62,16 @@ impl change::Visitor for Relocate {
 }
 
 fn new_offset(moved: &[(u32, u32)], offset: u32) -> u32 {
-    moved.iter().find(|(old, _)| *old == offset).map_or(offset, |(_, new)| *new)
+    let found = moved.binary_search_by_key(&offset, |(old, _)| *old);
+    found.map_or(offset, |at| moved[at].1)
 }
 
 /// The cells of channels that are never written, and only read to send, to
 /// receive or to ask how full the channel is; with the numbers of the channels.
-fn constant_channels(system: &System) -> Vec<(u32, i32)> {
+fn constant_channels(system: &System) -> HashMap<u32, i32> {
     // Who claims channels for itself is asked which these are in each state.
     if system.uses.claims {
-        return Vec::new();
+        return HashMap::new();
     }
     let mut uses = Uses::default();
     look::visit_system(system, &mut uses);
@@ -78,7 +82,7 @@ fn constant_channels(system: &System) -> Vec<(u32, i32)> {
         reads == as_channel && !uses.others.iter().any(|bytes| bytes.contains(&cell))
     };
     let hidden = |cell: u32| system.globals.cells.iter().any(|c| c.offset == cell && c.hidden);
-    let (mut constant, mut number) = (Vec::new(), 0);
+    let (mut constant, mut number) = (HashMap::new(), 0);
     for init in &system.globals.init {
         let Init::Channels { offset, stride, count, .. } = *init else { continue };
         let cells: Vec<(u32, i32)> =
