@@ -20,6 +20,9 @@ macro_rules! visits {
             /// Called before what is inside the expression is visited.
             fn expr(&mut self, _expr: &$($mut)? Expr) {}
             fn place(&mut self, _place: &$($mut)? Place, _access: Access) {}
+            /// Called before an expression is visited that says which channel is
+            /// used or looked at.
+            fn channel(&mut self, _chan: &$($mut)? Expr) {}
         }
 
         pub fn visit_op(op: &$($mut)? Op, v: &mut dyn Visitor) {
@@ -31,7 +34,7 @@ macro_rules! visits {
                     visit_place(place, Access::Write, v);
                 }
                 Op::Send { chan, args, .. } => {
-                    visit_expr(chan, v);
+                    visit_channel(chan, v);
                     for arg in args {
                         visit_expr(arg, v);
                     }
@@ -59,8 +62,13 @@ macro_rules! visits {
             }
         }
 
+        fn visit_channel(chan: &$($mut)? Expr, v: &mut dyn Visitor) {
+            v.channel(chan);
+            visit_expr(chan, v);
+        }
+
         fn visit_receive(receive: &$($mut)? Receive, v: &mut dyn Visitor) {
-            visit_expr(&$($mut)? receive.chan, v);
+            visit_channel(&$($mut)? receive.chan, v);
             for field in &$($mut)? receive.fields {
                 match field {
                     Field::Match(expr) => visit_expr(expr, v),
@@ -87,14 +95,14 @@ macro_rules! visits {
                 }
                 Expr::At { pid: e, .. }
                 | Expr::Unary(_, e)
-                | Expr::Len(e)
-                | Expr::Full(e)
-                | Expr::Empty(e)
-                | Expr::NotFull(e)
-                | Expr::NotEmpty(e)
                 | Expr::Enabled(e)
                 | Expr::PcValue(e)
                 | Expr::Priority(e) => visit_expr(e, v),
+                Expr::Len(c)
+                | Expr::Full(c)
+                | Expr::Empty(c)
+                | Expr::NotFull(c)
+                | Expr::NotEmpty(c) => visit_channel(c, v),
                 Expr::Binary(_, a, b) => {
                     visit_expr(a, v);
                     visit_expr(b, v);

@@ -2,7 +2,7 @@
 //! for equality is one piece; channels that are always the same ones behind all
 //! that is in states.
 
-use ir::system::{Cell, Expr, Init, Node, Op, Place, Receive, Space, System};
+use ir::system::{Cell, Expr, Init, Place, Space, System};
 use ir::visit::{Access, change, look};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -75,7 +75,6 @@ fn constant_channels(system: &System) -> HashMap<u32, i32> {
     }
     let mut uses = Uses::default();
     look::visit_system(system, &mut uses);
-    system.actions.iter().flat_map(|action| &action.ops).for_each(|op| uses.op(op));
     let is_constant = |cell: u32| {
         let reads = uses.reads.iter().filter(|offset| **offset == cell).count();
         let as_channel = uses.as_channel.iter().filter(|offset| **offset == cell).count();
@@ -108,46 +107,12 @@ struct Uses {
     others: Vec<Range<u32>>,
 }
 
-impl Uses {
+impl look::Visitor for Uses {
     fn channel(&mut self, chan: &Expr) {
         if let Expr::Load(place) = chan
             && (place.space, place.indices.is_empty()) == (Space::Global, true)
         {
             self.as_channel.push(place.offset);
-        }
-    }
-
-    fn receive(&mut self, receive: &Receive) {
-        self.channel(&receive.chan);
-    }
-
-    fn op(&mut self, op: &Op) {
-        match op {
-            Op::Send { chan, .. } => self.channel(chan),
-            Op::Receive(receive) => self.receive(receive),
-            Op::Block(block) => {
-                block.guards.iter().for_each(|guard| self.op(guard));
-                for node in &block.nodes {
-                    if let Node::Do { op, .. } = node {
-                        self.op(op);
-                    }
-                }
-            }
-            _ => {}
-        }
-    }
-}
-
-impl look::Visitor for Uses {
-    fn expr(&mut self, expr: &Expr) {
-        match expr {
-            Expr::Len(chan)
-            | Expr::Full(chan)
-            | Expr::Empty(chan)
-            | Expr::NotFull(chan)
-            | Expr::NotEmpty(chan) => self.channel(chan),
-            Expr::Poll(receive) => self.receive(receive),
-            _ => {}
         }
     }
 
