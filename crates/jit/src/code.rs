@@ -1,6 +1,6 @@
 //! Compiled code: the functions of all locations, and what is needed to run them.
 
-use crate::diamonds::Diamonds;
+use crate::diamonds::{Diamonds, Mask};
 use crate::emit::Role;
 use crate::facts::{Claimed, Facts};
 use crate::functions::{self, Functions, Job, Making};
@@ -59,6 +59,8 @@ pub struct Code {
     pub(crate) n_actions: usize,
     pub(crate) waits: Arc<Waits>,
     pub(crate) diamonds: Arc<Diamonds>,
+    /// Their masks by class; null if there are none.
+    masks: [*const Mask; 256],
     /// As in `Facts`.
     pub(crate) claims: Vec<Vec<Claimed>>,
     /// Where the code looks for things in a state.
@@ -79,6 +81,9 @@ impl Code {
             n_actions: system.actions.len(),
             waits: facts.waits.clone(),
             diamonds: facts.diamonds.clone(),
+            masks: std::array::from_fn(|class| {
+                facts.diamonds.masks_of(class as u8).map_or(std::ptr::null(), <[Mask]>::as_ptr)
+            }),
             claims: facts.claims.clone().unwrap_or_default(),
             layout: layout.clone(),
         };
@@ -115,10 +120,11 @@ impl Code {
     }
 
     /// What may be left out in a state of this cause.
+    #[inline(always)]
     pub(crate) fn around(&self, cause: Cause) -> Option<Around> {
         let [process, class] = cause.to_le_bytes();
-        let masks = self.diamonds.masks_of(class)?.as_ptr();
-        Some(Around { process, masks })
+        let masks = self.masks[class as usize];
+        (!masks.is_null()).then_some(Around { process, masks })
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::code::Code;
 use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
-use crate::runtime::{Context, GaveUp, MOVED, Process, STILL, Status, UNWIND, try_all};
+use crate::runtime::{Context, GaveUp, MOVED, Process, STILL, Status, UNWIND, try_all, try_each};
 use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
@@ -83,15 +83,14 @@ impl<'s> Native<'s> {
     fn load(&mut self, number: usize, found: &Found) -> bool {
         let (code, layout, state) = (self.code, self.layout, found.state);
         let context = self.context();
-        context.load(number, found);
-        let Some(&n_procs) = state.get(layout.count_at) else { return false };
-        if let Some(fixed) = &code.fixed {
-            let Some(size) = fixed.sizes.get(n_procs as usize) else { return false };
-            context.n_procs = n_procs as u32;
-            context.n_queues = size.n_queues;
-            return size.len == state.len();
+        if !context.load(number, found) {
+            context.load_other(state);
         }
-        context.has_same_processes(state) || self.find_processes(state)
+        let Some(&n_procs) = state.get(layout.count_at) else { return false };
+        match &code.fixed {
+            Some(fixed) => context.has_size(n_procs, state.len(), fixed),
+            None => context.has_same_processes(state) || self.find_processes(state),
+        }
     }
 
     /// Finds them though others were there last.
@@ -134,30 +133,39 @@ impl<'s> Native<'s> {
 
     /// Expands a state that is loaded; `UNWIND` if the sink wants no more.
     #[inline(always)]
-    fn try_expand(&mut self, found: &Found) -> Status {
+    fn try_expand<const WIDE: bool>(&mut self, found: &Found) -> Status {
         if self.code.rendezvous {
             self.context().find_waiting();
         }
-        let mut status = self.try_processes(found, found.cause, false);
+        let (context, around) = (self.context, self.code.around(found.cause));
+        // SAFETY: the context is loaded, and not borrowed while this runs.
+        match unsafe { try_each::<WIDE>(context, (*context).n_procs as usize, around) } {
+            MOVED => MOVED,
+            status => self.go_on(found, status),
+        }
+    }
+
+    /// Nothing can happen in a state, or native code gave up.
+    #[cold]
+    #[inline(never)]
+    fn go_on(&mut self, found: &Found, mut status: Status) -> Status {
+        if status & UNWIND != 0 {
+            status = self.interpret_some(found, found.cause, false, status);
+        }
         if status == STILL && self.system.uses.timeout {
             self.context().rewind(true);
+            let n_procs = self.context().n_procs as usize;
             // What can happen now could not before, so it is found no other way.
-            status = self.try_processes(found, 0, true);
+            // SAFETY: as in `try_expand`.
+            status = unsafe { try_all(self.context, n_procs, None) };
+            if status & UNWIND != 0 {
+                status = self.interpret_some(found, 0, true, status);
+            }
+            self.context().rewind(false);
         }
         match status {
             STILL => self.check_end(found.state),
             status => status,
-        }
-    }
-
-    #[inline(always)]
-    fn try_processes(&mut self, found: &Found, cause: Cause, timeout: bool) -> Status {
-        let n_procs = self.context().n_procs as usize;
-        // SAFETY: the context is loaded, and not borrowed while this runs.
-        let status = unsafe { try_all(self.context, n_procs, self.code.around(cause)) };
-        match status & UNWIND {
-            STILL => status,
-            _ => self.interpret_some(found, cause, timeout, status),
         }
     }
 
@@ -199,7 +207,7 @@ impl<'s> Native<'s> {
             if self.code.rendezvous {
                 self.context().find_waiting();
             }
-            // SAFETY: as in `try_processes`.
+            // SAFETY: as in `try_expand`.
             status = unsafe { try_all(self.context, pid, self.code.around(cause)) };
             status |= if moved { MOVED } else { STILL };
         }
@@ -236,24 +244,35 @@ impl<'s> Native<'s> {
             unsafe { std::mem::transmute::<*mut (dyn Sink + '_), *mut (dyn Sink + 'static)>(sink) };
         // SAFETY: the rows of the sink, which is used through the context alone.
         self.context().start(from, pointer, rows.map(|rows| unsafe { &mut *rows }));
-        let mut ended = Ok(Flow::Continue);
-        for (number, found) in bundle.iter().enumerate().skip(from) {
-            if !self.load(number, found) {
-                ended = Err(number);
-                break;
-            }
-            self.counts.native += 1;
-            if self.try_expand(found) & UNWIND != 0 || self.context().advance() == UNWIND {
-                ended = Ok(Flow::Stop);
-                break;
-            }
-        }
+        let ended = match self.layout.wide_locations {
+            true => self.expand_each::<true>(bundle, from),
+            false => self.expand_each::<false>(bundle, from),
+        };
         let context = self.context();
         context.leave();
         if let Some(panic) = context.panic.take() {
             std::panic::resume_unwind(panic);
         }
         ended
+    }
+
+    /// The same with a sink; `WIDE` is what the layout says of locations.
+    #[inline(always)]
+    fn expand_each<const WIDE: bool>(
+        &mut self,
+        bundle: &[Found],
+        from: usize,
+    ) -> Result<Flow, usize> {
+        for (number, found) in bundle.iter().enumerate().skip(from) {
+            if !self.load(number, found) {
+                return Err(number);
+            }
+            self.counts.native += 1;
+            if self.try_expand::<WIDE>(found) & UNWIND != 0 || self.context().advance() == UNWIND {
+                return Ok(Flow::Stop);
+            }
+        }
+        Ok(Flow::Continue)
     }
 
     #[cold]

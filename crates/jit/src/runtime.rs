@@ -16,7 +16,7 @@ mod telling;
 
 pub use calls::*;
 
-use crate::code::Code;
+use crate::code::{Code, Fixed};
 use crate::diamonds::Diamonds;
 use crate::emit::Role;
 use crate::facts::Claimed;
@@ -48,6 +48,8 @@ pub const MAX_FRAMES: usize = 64;
 pub const MOST_CHAINED: usize = 15;
 /// Steps to a successor, at most.
 const MAX_STEPS: usize = MAX_FRAMES * (MOST_CHAINED + 1) + 1;
+/// The number of processes before there is a state.
+const NONE: u32 = u32::MAX;
 /// The place of a frame that is not one of an atomic sequence.
 const NOWHERE: u32 = u32::MAX;
 /// Steps between two calls of `Sink::tick`, as in the interpreter.
@@ -60,6 +62,8 @@ pub const MOST_QUEUES: usize = 256;
 pub const OWN_CAUSE: i32 = -1;
 /// Bytes behind a state that may be read and written: copies are made in large pieces.
 pub const SLACK: usize = 64;
+/// No state is that long.
+const NO_LEN: usize = usize::MAX;
 /// Bytes that are compared at once.
 const STEP: usize = 16;
 
@@ -230,6 +234,10 @@ pub struct Context {
     n_told: u64,
     /// Bytes that native code copies of any state, if it is that simple.
     copied: usize,
+    /// The length of the last state, if that was no shorter.
+    whole_len: usize,
+    /// The length of states with `n_procs` processes, if none is ever started.
+    fixed_len: usize,
     wide_locations: bool,
     /// The state whose processes were found last, and a mask of the bytes that
     /// tell which they are, all of them behind a place. Empty if there is none.
@@ -247,7 +255,7 @@ impl Context {
     pub fn new(system: &System, code: &Code, wide_locations: bool) -> Context {
         Context {
             timeout: 0,
-            n_procs: 0,
+            n_procs: NONE,
             n_queues: 0,
             waiting: 0,
             len: 0,
@@ -285,6 +293,8 @@ impl Context {
             rows_at: std::ptr::null_mut(),
             n_told: 0,
             copied: code.fixed.as_ref().and_then(|f| f.sizes.last()).map_or(0, |size| size.len),
+            whole_len: NO_LEN,
+            fixed_len: NO_LEN,
             wide_locations,
             shape: Vec::new(),
             mask: Vec::new(),
@@ -307,24 +317,52 @@ impl Context {
         (self.stopped, self.turned_to, self.failure) = (false, number, None);
         (self.n_events, self.n_faults, self.n_told) = (0, 0, 0);
         self.reached_at = self.reached.as_mut_ptr();
+        self.rewind(false);
         self.set_space(rows);
     }
 
-    /// Starts the expansion of one of its states.
+    /// Starts the expansion of one of its states; false if it is not as long as
+    /// the last one, so that `load_other` must follow. Whoever has come elsewhere
+    /// in between has gone back (`rewind`).
     #[inline(always)]
-    pub fn load(&mut self, number: usize, Found { state, head, .. }: &Found) {
-        if state.len() != self.len {
-            self.set_len(state.len());
-        }
+    pub fn load(&mut self, number: usize, Found { state, head, .. }: &Found) -> bool {
         self.state = state.as_ptr();
-        if state.len() < self.copied {
+        (self.number, self.head) = (number, head.of(state.len()));
+        state.len() == self.whole_len
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub fn load_other(&mut self, state: &[u8]) {
+        let len = state.len();
+        if len != self.len {
+            self.set_len(len);
+        }
+        self.whole_len = if len < self.copied { NO_LEN } else { len };
+        if len < self.copied {
             // Native code reads as much as if all processes were there.
             let padded = &mut self.buffers[self.frame_stride * (MAX_FRAMES + 1)..];
-            padded[..state.len()].copy_from_slice(state);
+            padded[..len].copy_from_slice(state);
             self.state = padded.as_ptr();
         }
-        (self.number, self.head) = (number, head.of(state.len()));
-        self.rewind(false);
+    }
+
+    /// Whether a state of this length is one of so many processes, if none is
+    /// ever started.
+    #[inline(always)]
+    pub fn has_size(&mut self, n_procs: u8, len: usize, fixed: &Fixed) -> bool {
+        if u32::from(n_procs) != self.n_procs {
+            self.set_size(n_procs, fixed);
+        }
+        self.fixed_len == len
+    }
+
+    #[cold]
+    fn set_size(&mut self, n_procs: u8, fixed: &Fixed) {
+        (self.n_procs, self.fixed_len) = (n_procs.into(), NO_LEN);
+        if let Some(size) = fixed.sizes.get(n_procs as usize) {
+            (self.n_queues, self.fixed_len) = (size.n_queues, size.len);
+        }
     }
 
     /// Goes back from wherever native code has come to the state that is

@@ -68,9 +68,12 @@ pub struct GaveUp {
     pub n_events: u64,
 }
 
+/// The same; `WIDE` is what the context says.
+///
 /// # Safety
-/// As for `try_all`; `WIDE` is what the context says.
-unsafe fn try_each<const WIDE: bool>(
+/// As for `try_all`.
+#[inline(always)]
+pub unsafe fn try_each<const WIDE: bool>(
     context: *mut Context,
     n_procs: usize,
     around: Option<Around>,
