@@ -106,6 +106,30 @@ impl Rows {
         self.count += 1;
     }
 
+    /// Whether a row of others can be added without more memory.
+    #[inline(always)]
+    pub fn has_room_for(&self, others: &Rows, at: usize) -> bool {
+        self.needed(others.len_of(at + HEAD)) <= self.bytes.len()
+    }
+
+    /// How many bytes there will be when a row of others is added.
+    pub fn bytes_with(&self, others: &Rows, at: usize) -> usize {
+        match self.has_room_for(others, at) {
+            true => self.bytes.len(),
+            false => self.needed(others.len_of(at + HEAD)).next_power_of_two(),
+        }
+    }
+
+    /// Adds a row of others, with its head; it does not count.
+    #[inline(always)]
+    pub fn push_row(&mut self, others: &Rows, at: usize) {
+        let len = others.len_of(at + HEAD);
+        self.reserve(len);
+        let row = &others.bytes[at..at + stride(len)];
+        self.bytes[self.used..self.used + row.len()].copy_from_slice(row);
+        self.used += row.len();
+    }
+
     /// Adds up to `n` rows of this length, one at least, until it is full. What
     /// is to be written goes on behind the state.
     #[inline(always)]
@@ -128,10 +152,15 @@ impl Rows {
     /// length that begins before the rows are full.
     #[inline(always)]
     pub fn reserve(&mut self, len: usize) {
-        let needed = self.used.max(self.full + stride(len)) + stride(len) + SLACK;
+        let needed = self.needed(len);
         if self.bytes.len() < needed {
             self.grow(needed);
         }
+    }
+
+    #[inline(always)]
+    fn needed(&self, len: usize) -> usize {
+        self.used.max(self.full + stride(len)) + stride(len) + SLACK
     }
 
     #[cold]

@@ -4,6 +4,7 @@
 //! Invariant: what a search finds depends on its options alone, not on the
 //! searches before it, unless a limit of time or memory ends it.
 
+mod pile;
 mod switches;
 mod walk;
 
@@ -17,8 +18,10 @@ use crate::crc::Crc;
 use crate::memory::Budget;
 use crate::outcome::{Outcome, Stop};
 use crate::store::{Bitstate, LossyStore, Slab, Store};
+use pile::Pile;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// How a small search goes through the states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -40,6 +43,7 @@ pub struct Searcher<'r, 'm> {
     /// Memory of searches before.
     parts: Option<(Bitstate, Slab)>,
     stack: Option<Stack>,
+    pile: Option<Pile>,
 }
 
 impl<'r, 'm> Searcher<'r, 'm> {
@@ -47,7 +51,7 @@ impl<'r, 'm> Searcher<'r, 'm> {
     pub fn new(make: &'r Maker<'m>, memory: u64) -> Searcher<'r, 'm> {
         let budget = Arc::new(Budget::new(memory));
         let space = Arc::new(Space::new(&budget, 2));
-        Searcher { make, budget, space, parts: None, stack: None }
+        Searcher { make, budget, space, parts: None, stack: None, pile: None }
     }
 
     /// Most memory that was in use at a time.
@@ -60,15 +64,38 @@ impl<'r, 'm> Searcher<'r, 'm> {
     pub fn search(&mut self, discipline: Discipline, options: &Options) -> Outcome {
         let order = if discipline == Discipline::Bfs { Order::Bfs } else { Order::Dfs };
         let ignore = options.ignore.clone();
-        let options = Options { order, ignore, threads: 1, ..*options };
+        let mut options = Options { order, ignore, threads: 1, ..*options };
+        if discipline == Discipline::Dfs && options.depth.is_none() {
+            let (outcome, spent) = self.search_on_pile(&options);
+            if let Some(outcome) = outcome {
+                return outcome;
+            }
+            options.time = options.time.map(|limit| limit.saturating_sub(spent));
+        }
         let run = Run::within(&options, &self.budget, &self.space);
-        let hidden = (self.make)().hidden();
-        let Some(store) = self.store(&run, hidden) else {
+        let Some(store) = self.store(&run) else {
             run.stop(Stop::Memory);
             return outcome(&run, Vec::new(), 0);
         };
         self.explore(discipline, &run, &store);
-        let outcome = conclude_bitstate(self.make, &run, &store);
+        self.conclude(&run, store)
+    }
+
+    /// Searches without keeping ways; the time that took if it was in vain.
+    fn search_on_pile(&mut self, options: &Options) -> (Option<Outcome>, Duration) {
+        let run = Run::within(options, &self.budget, &self.space);
+        let Some(store) = self.store(&run) else { return (None, run.spent()) };
+        let mut pile = self.pile.take().unwrap_or_else(|| Pile::new(&self.budget));
+        let search = |marker| pile::search(self.make, &run, marker, &mut pile);
+        let is_done = store.marker().is_some_and(search);
+        self.pile = pile.clear();
+        let outcome = self.conclude(&run, store);
+        (is_done.then_some(outcome), run.spent())
+    }
+
+    /// Takes the memory of a store back.
+    fn conclude(&mut self, run: &Run, store: LossyStore<'_, Bitstate>) -> Outcome {
+        let outcome = conclude_bitstate(self.make, run, &store);
         let (filter, mut slab) = store.into_parts();
         slab.clear();
         self.parts = Some((filter, slab));
@@ -76,7 +103,8 @@ impl<'r, 'm> Searcher<'r, 'm> {
     }
 
     /// An empty store, of the memory that is there if it is large enough.
-    fn store<'a>(&mut self, run: &Run<'a>, hidden: usize) -> Option<LossyStore<'a, Bitstate>> {
+    fn store<'a>(&mut self, run: &Run<'a>) -> Option<LossyStore<'a, Bitstate>> {
+        let hidden = (self.make)().hidden();
         let Options { seed, store_probability, hashing, collector, .. } = *run.options;
         let Storage::Bitstate { bits, hashes, layout } = run.options.storage else { return None };
         let mut parts = self.parts.take();
@@ -86,7 +114,7 @@ impl<'r, 'm> Searcher<'r, 'm> {
         } else {
             drop(parts);
             let filter = Bitstate::new(bits, hashes, layout, &self.budget)?;
-            (filter, Slab::new(&self.budget)?)
+            (filter, Slab::new(&self.budget)?.alone())
         };
         let mut store = LossyStore::in_slab(filter, slab, hidden, seed, store_probability);
         store.collector = collector;

@@ -19,7 +19,7 @@ mod words;
 pub use exact::ExactStore;
 pub use lossy::{
     Bitstate, Collect, Collector, Compact, Filter, Fingerprints, Hashes, Layout, LossyStore,
-    Marked, Slab, SlabDesk, Wanted,
+    Marked, Marker, Slab, SlabDesk, Wanted,
 };
 pub use packed::{Known, PackedStore};
 pub use shape::Shape;

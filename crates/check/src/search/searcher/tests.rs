@@ -91,6 +91,45 @@ fn it_finds_what_a_check_finds() {
 }
 
 #[test]
+fn states_on_a_pile_are_searched_like_others() {
+    let makers: [&Maker; 2] = [&make, &make_wrong];
+    for (make, turns, bits) in makers.into_iter().flat_map(|make| {
+        let all = [Turns::Forward, Turns::Reverse, Turns::Rotated, Turns::Random];
+        all.into_iter().flat_map(move |turns| [9, 12, 15].map(|bits| (make, turns, 1 << bits)))
+    }) {
+        let mut searcher = Searcher::new(make, 64 << 20);
+        let mut search = |depth| {
+            let collector = Collector::new(1 << 20);
+            let collected = Options { collector: Some(&collector), ..options(bits, 11) };
+            let outcome = searcher.search(Discipline::Dfs, &Options { depth, turns, ..collected });
+            let Outcome { states, transitions, depth, lossy, violations, .. } = outcome;
+            let ways: Vec<_> = violations.into_iter().map(|found| found.steps).collect();
+            (states, transitions, depth, lossy, ways, collector.n_states())
+        };
+        // With a limit on the depth there is no pile.
+        assert_eq!(search(None), search(Some(1000)), "{turns:?} {bits}");
+    }
+}
+
+#[test]
+fn what_fits_without_a_pile_is_searched() {
+    let mut n_fit = 0;
+    for kib in [32, 64, 96, 128, 256, 512, 1024, 2048] {
+        let searched = |depth| {
+            let options = Options { depth, ..options(1 << 14, 2) };
+            let outcome = Searcher::new(&make, kib << 10).search(Discipline::Dfs, &options);
+            (outcome.states, outcome.transitions, outcome.stop)
+        };
+        let without = searched(Some(1000));
+        if without.2.is_none() {
+            n_fit += 1;
+            assert_eq!(searched(None), without, "{kib} KiB");
+        }
+    }
+    assert!((1..8).contains(&n_fit), "{n_fit}");
+}
+
+#[test]
 fn fewer_switches_reach_fewer_states() {
     let mut searcher = Searcher::new(&make, 64 << 20);
     let mut states =

@@ -19,6 +19,8 @@ pub enum Layout {
 
 /// Bits of a cache line.
 const LINE: u64 = 512;
+/// Bits that fit in the second-level cache of a core, with room for the rest.
+const NEAR: u64 = 1 << 22;
 
 pub struct Bitstate {
     map: Mapping,
@@ -72,16 +74,22 @@ impl Bitstate {
         self.layout
     }
 
+    /// Whether the processor has all of it at hand.
+    pub fn is_near(&self) -> bool {
+        self.bits <= NEAR
+    }
+
     /// Sets the bits of a state, and tells how many of them were not set. As
     /// `mark` without other threads.
-    pub fn put(&mut self, state: Fingerprint) -> u64 {
+    #[inline(always)]
+    pub fn put(&self, state: Fingerprint) -> u64 {
         let mut set = 0;
         self.each_bit(state, |bit| {
-            let (word, mask) = (self.word(bit), 1 << (bit % 64));
+            let (word, at) = (self.word(bit), bit % 64);
             // Relaxed: nobody else is there.
             let value = word.load(Ordering::Relaxed);
-            set += (value & mask == 0) as u64;
-            word.store(value | mask, Ordering::Relaxed);
+            set += !value >> at & 1;
+            word.store(value | 1 << at, Ordering::Relaxed);
             true
         });
         set

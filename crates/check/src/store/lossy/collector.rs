@@ -25,6 +25,49 @@ impl Wanted {
     pub const NONE: Wanted = Wanted { stored: 0, met: 0 };
 }
 
+/// Notes what a collector wants to know, to tell it now and then.
+pub(super) struct Teller<'c> {
+    collector: Option<&'c dyn Collect>,
+    stored: Vec<u64>,
+    met: Vec<u64>,
+    wanted: Wanted,
+}
+
+impl<'c> Teller<'c> {
+    pub fn new(collector: Option<&'c dyn Collect>) -> Teller<'c> {
+        let wanted = collector.map_or(Wanted::NONE, |collector| collector.collect(&[], &[]));
+        Teller { collector, stored: Vec::new(), met: Vec::new(), wanted }
+    }
+
+    /// Notes a state by its hash, if it is wanted.
+    #[inline(always)]
+    pub fn note(&mut self, is_new: bool, hash: u64) {
+        if hash < self.wanted.stored.max(self.wanted.met) {
+            self.note_wanted(is_new, hash);
+        }
+    }
+
+    #[cold]
+    fn note_wanted(&mut self, is_new: bool, hash: u64) {
+        let Teller { stored, met, wanted, .. } = self;
+        match is_new {
+            true if hash < wanted.stored => stored.push(hash),
+            false if hash < wanted.met => met.push(hash),
+            _ => {}
+        }
+    }
+
+    /// Tells the collector what was noted.
+    pub fn tell(&mut self) {
+        let is_told = !self.stored.is_empty() || !self.met.is_empty();
+        if let (true, Some(collector)) = (is_told, self.collector) {
+            self.wanted = collector.collect(&self.stored, &self.met);
+            self.stored.clear();
+            self.met.clear();
+        }
+    }
+}
+
 /// Counts the different states of several searches, as exactly as hashes of 64
 /// bits allow. It grows with them: a table of its final size would have all of
 /// its memory cleared for a few states.

@@ -52,7 +52,7 @@ impl Fingerprints {
 
     /// The arena with the bits of all states, and how many bits that are.
     pub fn pour(self, keys: Keys) -> (Bitstate, u64) {
-        let Fingerprints { table, mut arena } = self;
+        let Fingerprints { table, arena } = self;
         let set = table.hashes().map(|hash| arena.put(keys.widen(hash))).sum();
         (arena, set)
     }

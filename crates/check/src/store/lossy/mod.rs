@@ -13,6 +13,7 @@ mod bitstate;
 mod collector;
 mod compact;
 mod fingerprints;
+mod near;
 #[cfg(test)]
 mod real;
 mod slab;
@@ -20,9 +21,11 @@ mod slab;
 mod tests;
 
 pub use bitstate::{Bitstate, Layout};
+use collector::Teller;
 pub use collector::{Collect, Collector, Hashes, Wanted};
 pub use compact::Compact;
 pub use fingerprints::Fingerprints;
+pub use near::Marker;
 
 use super::{Full, States, Store, Token, Writer, push_reserved};
 use crate::bytes::{Fingerprint, Keys, fingerprint};
@@ -244,9 +247,7 @@ impl<F: Filter> Store for LossyStore<'_, F> {
             n_settled: 0,
             desk: Desk::default(),
             entered: Vec::new(),
-            collected: Vec::new(),
-            met: Vec::new(),
-            wanted: self.collector.map_or(Wanted::NONE, |collector| collector.collect(&[], &[])),
+            teller: Teller::new(self.collector),
             last_len: 0,
             dice: Dice(self.seed),
             set: 0,
@@ -287,10 +288,7 @@ pub struct LossyWriter<'s, F> {
     desk: Desk,
     /// States that were read since the last `finish`.
     entered: Vec<Token>,
-    /// New states that the collector wants and was not told of, and others.
-    collected: Vec<u64>,
-    met: Vec<u64>,
-    wanted: Wanted,
+    teller: Teller<'s>,
     last_len: usize,
     dice: Dice,
     /// Bits that were set.
@@ -339,7 +337,7 @@ impl<F: Filter> LossyWriter<'_, F> {
     }
 
     fn settle_hashed(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        let LossyWriter { store, rows, hashed, desk, collected, met, dice, set, .. } = self;
+        let LossyWriter { store, rows, hashed, desk, teller, dice, set, .. } = self;
         let LossyStore { filter, slab, .. } = store;
         let guard = &crossbeam_epoch::pin();
         for Hashed { print, fixed, at } in hashed[self.n_settled..].iter().copied() {
@@ -356,13 +354,10 @@ impl<F: Filter> LossyWriter<'_, F> {
                     if unlucky {
                         store.unstored.fetch_add(1, Ordering::Relaxed);
                     }
-                    if fixed < self.wanted.stored {
-                        collected.push(fixed);
-                    }
+                    teller.note(true, fixed);
                     new(token, mark, cause);
                 }
-                Marked::Seen | Marked::Dropped if fixed < self.wanted.met => met.push(fixed),
-                Marked::Seen | Marked::Dropped => {}
+                Marked::Seen | Marked::Dropped => teller.note(false, fixed),
                 Marked::NoRoom => return Err(Full),
             }
             self.n_settled += 1;
@@ -419,12 +414,7 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
     }
 
     fn finish(&mut self, expanded: bool) {
-        let is_told = !self.collected.is_empty() || !self.met.is_empty();
-        if let (true, Some(collector)) = (is_told, self.store.collector) {
-            self.wanted = collector.collect(&self.collected, &self.met);
-            self.collected.clear();
-            self.met.clear();
-        }
+        self.teller.tell();
         for token in self.entered.drain(..) {
             if expanded {
                 self.store.slab.release(token, &mut self.desk);

@@ -18,6 +18,8 @@ const LARGEST_CHUNK: u64 = 1 << 20;
 const SMALLEST_CHUNK: u64 = 16 << 10;
 
 pub struct Slab {
+    /// No more than one thread uses it.
+    pub is_alone: bool,
     map: Mapping,
     chunk: u64,
     /// Bytes given out.
@@ -69,7 +71,13 @@ impl Slab {
                 None => bytes /= 2,
             }
         };
-        Some(Slab { map, chunk, given: AtomicU64::new(0), budget: budget.clone() })
+        Some(Slab { is_alone: false, map, chunk, given: AtomicU64::new(0), budget: budget.clone() })
+    }
+
+    /// The same for one thread, which need not beware of others.
+    pub fn alone(mut self) -> Slab {
+        self.is_alone = true;
+        self
     }
 
     /// Forgets everything, whoever holds it.
@@ -186,16 +194,36 @@ impl Slab {
     }
 
     /// Keeps a state, and all on the way to it, until it is released once more.
+    #[inline(always)]
     pub fn hold(&self, token: u64) {
+        let references = self.references(token);
         // Relaxed: who calls holds the state already.
-        self.references(token).fetch_add(1, Ordering::Relaxed);
+        if self.is_alone {
+            references.store(references.load(Ordering::Relaxed) + 1, Ordering::Relaxed);
+        } else {
+            references.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// Holds a state once less; whether it was the last time.
+    #[inline(always)]
+    fn let_go(&self, token: u64) -> bool {
+        let references = self.references(token);
+        if self.is_alone {
+            // Relaxed: there are no others.
+            let left = references.load(Ordering::Relaxed) - 1;
+            references.store(left, Ordering::Relaxed);
+            left == 0
+        } else {
+            // AcqRel: all uses by others come before its memory is used again.
+            references.fetch_sub(1, Ordering::AcqRel) == 1
+        }
     }
 
     /// Somebody is done with a state; the last one forgets it.
     #[inline(always)]
     pub fn release(&self, mut token: u64, desk: &mut Desk) {
-        // AcqRel: all uses by others come before its memory is used again.
-        while token != 0 && self.references(token).fetch_sub(1, Ordering::AcqRel) == 1 {
+        while token != 0 && self.let_go(token) {
             let units = (HEAD + self.state(token).len()).div_ceil(UNIT);
             let parent = self.next(token);
             let free = desk.free(units);

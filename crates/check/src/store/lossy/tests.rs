@@ -175,7 +175,7 @@ fn all_numbers_of_bits_are_set_alike() {
     for layout in [Layout::Blocked, Layout::Scattered] {
         for hashes in (1..=9).chain([20, 64]) {
             let arena = || Bitstate::new(1 << 16, hashes, layout, &budget()).expect("room");
-            let (marked, mut put) = (arena(), arena());
+            let (marked, put) = (arena(), arena());
             for number in 0..2_000 {
                 let mut set = 0;
                 let new = marked.mark(print(number), &mut set, &pin()) == Marked::New;

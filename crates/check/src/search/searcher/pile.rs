@@ -1,0 +1,220 @@
+//! Depth first, with states in full on a pile: for arenas that the processor has
+//! at hand, so that it counts what is done for each state. It comes by the same
+//! states in the same order as `dfs`.
+//!
+//! Nothing is kept of how a state was found. A search that meets a violation is
+//! to be done over by `dfs`, which tells the way.
+
+use super::super::Maker;
+use super::super::run::Run;
+use super::super::worker::BUNDLE;
+use crate::dice::Dice;
+use crate::memory::Budget;
+use crate::store::Marker;
+use ir::fault::{Fault, FaultKind};
+use ir::model::{Flow, Found, Model, Sink, Step};
+use ir::rows::{Head, Row, Rows};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// Bundles between two reports.
+const REPORT_BUNDLES: u64 = 8;
+/// Bytes of successors of a bundle, at most: with more it is done over.
+const MOST_BYTES: usize = 1 << 20;
+/// Bytes that are kept for the next search.
+const KEPT: usize = 1 << 20;
+
+/// States that wait.
+pub(super) struct Pile {
+    rows: Rows,
+    /// Where each begins.
+    starts: Vec<usize>,
+    /// Bytes taken from the budget.
+    taken: u64,
+    budget: Arc<Budget>,
+}
+
+impl Drop for Pile {
+    fn drop(&mut self) {
+        self.budget.give(self.taken);
+    }
+}
+
+impl Pile {
+    pub fn new(budget: &Arc<Budget>) -> Pile {
+        Pile { rows: Rows::new(0), starts: Vec::new(), taken: 0, budget: budget.clone() }
+    }
+
+    /// The same memory, empty, if that is little.
+    pub fn clear(mut self) -> Option<Pile> {
+        self.pop(self.starts.len());
+        (self.rows.bytes().len() <= KEPT).then_some(self)
+    }
+
+    /// Puts a row of others on top; false if there is no memory.
+    #[inline(always)]
+    fn push(&mut self, rows: &Rows, at: u32) -> bool {
+        let at = at as usize;
+        let has_room =
+            self.starts.len() < self.starts.capacity() && self.rows.has_room_for(rows, at);
+        if !has_room && !self.grow(rows, at) {
+            return false;
+        }
+        self.starts.push(self.rows.used());
+        self.rows.push_row(rows, at);
+        true
+    }
+
+    /// Takes memory for one more.
+    #[cold]
+    fn grow(&mut self, rows: &Rows, at: usize) -> bool {
+        let n = (self.starts.len() + 1).next_power_of_two();
+        let needed = (self.rows.bytes_with(rows, at) + n * size_of::<usize>()) as u64;
+        let more = needed.saturating_sub(self.taken);
+        let taken = self.budget.take(more);
+        if taken {
+            self.taken += more;
+            self.starts.reserve_exact(n - self.starts.len());
+        }
+        taken
+    }
+
+    /// Takes `n` states from the top.
+    fn pop(&mut self, n: usize) {
+        let rest = self.starts.len() - n;
+        if let Some(start) = self.starts.get(rest) {
+            self.rows.truncate(*start);
+        }
+        self.starts.truncate(rest);
+    }
+}
+
+/// Searches; false if it is to be done over.
+pub(super) fn search(make: &Maker, run: &Run, mut marker: Marker, pile: &mut Pile) -> bool {
+    let mut model = make();
+    let mut dice = Dice(run.options.seed);
+    let mut finds = Finds::new(run);
+    model.initial(&mut finds);
+    for n_bundles in 0.. {
+        if finds.is_over {
+            return false;
+        }
+        finds.count();
+        let fresh = marker.mark(&finds.rows);
+        if n_bundles > 0 {
+            run.options.turns.arrange(fresh, &mut dice);
+            // The first comes on top.
+            fresh.reverse();
+        }
+        if !finds.hand_on(fresh, pile) {
+            return false;
+        }
+        if n_bundles % REPORT_BUNDLES == 0 {
+            run.look_at_clock();
+        }
+        if pile.starts.is_empty() || run.is_stopped() {
+            break;
+        }
+        finds.expand(&mut *model, pile);
+    }
+    run.add_reached(model.reached());
+    true
+}
+
+/// What a bundle leads to.
+struct Finds<'r> {
+    run: &'r Run<'r>,
+    rows: Rows,
+    /// What successors of each state of the bundle have in their heads.
+    heads: [Head; BUNDLE],
+    /// The search is to be done over.
+    is_over: bool,
+    /// The expansion under way was given up.
+    aborted: bool,
+}
+
+impl<'r> Finds<'r> {
+    fn new(run: &'r Run<'r>) -> Finds<'r> {
+        let mut rows = Rows::new(MOST_BYTES);
+        rows.set_due(usize::MAX / 2);
+        Finds { run, rows, heads: [Head::NONE; BUNDLE], is_over: false, aborted: false }
+    }
+
+    /// Counts transitions, unless some may be missing.
+    fn count(&mut self) {
+        let transitions = self.rows.take_count();
+        if !self.aborted {
+            self.run.transitions.fetch_add(transitions, Ordering::Relaxed);
+        }
+    }
+
+    /// Puts those rows on the pile that are new; false if there is no memory.
+    fn hand_on(&self, fresh: &[u32], pile: &mut Pile) -> bool {
+        let mut deepest = 0;
+        for at in fresh {
+            deepest = deepest.max(self.rows.row(*at as usize).0.mark);
+            if !pile.push(&self.rows, *at) {
+                return false;
+            }
+        }
+        self.run.add_states(fresh.len() as u64);
+        self.run.depth.fetch_max(deepest as usize, Ordering::Relaxed);
+        true
+    }
+
+    /// Expands some states from the top of the pile.
+    fn expand(&mut self, model: &mut dyn Model, pile: &mut Pile) {
+        self.rows.clear();
+        self.rows.set_due(usize::MAX / 2);
+        let mut bundle = [Found::NONE; BUNDLE];
+        let mut n = 0;
+        for (found, start) in bundle.iter_mut().zip(pile.starts.iter().rev()) {
+            let Row { state, mark, .. } = pile.rows.row(*start).0;
+            let head = Head::new(mark + 1, 0);
+            *found = Found { state, cause: 0, head };
+            self.heads[n] = head;
+            n += 1;
+        }
+        model.expand_all(&bundle[..n], self);
+        pile.pop(n);
+    }
+
+    /// What was found is not enough, as the way to it is not known.
+    fn give_up(&mut self) -> Flow {
+        self.is_over = true;
+        Flow::Stop
+    }
+}
+
+impl Sink for Finds<'_> {
+    fn turn_to(&mut self, number: usize) {
+        self.rows.set_head(self.heads[number]);
+    }
+
+    fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
+        self.rows.push(state);
+        if self.rows.is_full() { self.give_up() } else { Flow::Continue }
+    }
+
+    fn rows(&mut self) -> Option<&mut Rows> {
+        Some(&mut self.rows)
+    }
+
+    fn make_room(&mut self) -> Flow {
+        self.give_up()
+    }
+
+    fn fault(&mut self, fault: Fault, _steps: &[Step]) -> Flow {
+        if self.run.ignores(&fault) { Flow::Continue } else { self.give_up() }
+    }
+
+    fn wants(&self, kind: FaultKind) -> bool {
+        self.run.wants(kind)
+    }
+
+    fn tick(&mut self, bytes: u64) -> Flow {
+        self.run.tick(bytes);
+        self.aborted = self.run.is_stopped();
+        if self.aborted { Flow::Stop } else { Flow::Continue }
+    }
+}

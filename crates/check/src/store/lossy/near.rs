@@ -1,0 +1,75 @@
+//! States marked in an arena that the processor has at hand, by a thread that is
+//! alone with it.
+//!
+//! There is no memory to wait for, so a row is hashed and marked at once. Nobody
+//! foresees whether it is new, so no branch depends on it.
+
+use super::{Bitstate, LossyStore, States, Teller};
+use crate::bytes::{Fingerprint, fingerprint};
+use ir::rows::{HEAD, Rows};
+use std::sync::atomic::Ordering;
+
+pub struct Marker<'s> {
+    store: &'s LossyStore<'s, Bitstate>,
+    teller: Teller<'s>,
+    /// Bits that were set.
+    set: u64,
+    /// The places of rows that are new, and room for more.
+    fresh: Vec<u32>,
+}
+
+impl Drop for Marker<'_> {
+    fn drop(&mut self) {
+        // Relaxed: as in `LossyWriter`.
+        self.store.set.fetch_add(self.set, Ordering::Relaxed);
+    }
+}
+
+impl<'c> LossyStore<'c, Bitstate> {
+    /// Access for a thread that is alone; `None` if the arena is too large for
+    /// that, or the hash functions are others, or chance decides.
+    pub fn marker(&self) -> Option<Marker<'_>> {
+        let is_plain = self.polynomials.is_none() && self.unlucky == 0;
+        let teller = Teller::new(self.collector);
+        let marker = || Marker { store: self, teller, set: 0, fresh: Vec::new() };
+        (is_plain && self.filter.is_near()).then(marker)
+    }
+}
+
+impl Marker<'_> {
+    /// Marks the states of all rows; the places of those rows that are new.
+    pub fn mark(&mut self, rows: &Rows) -> &mut [u32] {
+        let n_fresh = match self.store.collector {
+            None => self.mark_and(rows, |_, _, _| {}),
+            Some(_) => self.mark_and(rows, |teller, is_new, print| {
+                teller.note(is_new, print.fixed());
+            }),
+        };
+        self.teller.tell();
+        &mut self.fresh[..n_fresh]
+    }
+
+    /// The same for how many there are.
+    #[inline(always)]
+    fn mark_and(&mut self, rows: &Rows, note: impl Fn(&mut Teller, bool, Fingerprint)) -> usize {
+        let LossyStore { filter, keys, hidden, .. } = self.store;
+        let (keys, hidden) = (*keys, *hidden);
+        let most = rows.used() / HEAD;
+        if self.fresh.len() < most {
+            self.fresh.resize(most, 0);
+        }
+        let (fresh, mut n_fresh, mut set) = (&mut self.fresh[..most], 0, 0);
+        let mut states = States::of(rows, 0, rows.used());
+        while let Some((at, state)) = states.next() {
+            let print = fingerprint(&state[hidden..]);
+            let n_set = filter.put(keys.turn(print));
+            let is_new = n_set > 0;
+            set += n_set;
+            fresh[n_fresh] = (at - HEAD) as u32;
+            n_fresh += is_new as usize;
+            note(&mut self.teller, is_new, print);
+        }
+        self.set += set;
+        n_fresh
+    }
+}
