@@ -31,7 +31,7 @@ use std::mem::offset_of;
 /// Bytes that are copied at once.
 const PIECE: usize = 16;
 /// Bytes that are copied without a loop.
-const UNROLLED_COPY: usize = 64;
+const UNROLLED_COPY: usize = 128;
 
 /// Which function of a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
