@@ -1,5 +1,6 @@
 //! Files of a search: what the user gives, and what can be wrong with them.
 
+use crate::outcome::Stop;
 use crate::store::Full;
 use std::fmt;
 use std::io;
@@ -102,11 +103,19 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-/// Why something could not be moved between memory and disk.
+/// Why states could not be moved in memory, or between memory and disk.
 #[derive(Debug)]
 pub(crate) enum Trouble {
     Full,
+    /// It would have taken too long.
+    Limit(Stop),
     Disk(io::Error),
+}
+
+impl From<Stop> for Trouble {
+    fn from(stop: Stop) -> Trouble {
+        Trouble::Limit(stop)
+    }
 }
 
 impl From<Full> for Trouble {

@@ -201,7 +201,7 @@ pub(super) fn resume(
         return Err(Error::Other(file.to_path_buf(), differences));
     }
     let read = read_states(&header, run, hidden, &mut from).map_err(|trouble| match trouble {
-        Trouble::Full => Error::Memory(file.to_path_buf()),
+        Trouble::Full | Trouble::Limit(_) => Error::Memory(file.to_path_buf()),
         Trouble::Disk(error) => Error::read(file, error),
     })?;
     from.finish().map_err(wrong)?;

@@ -186,6 +186,9 @@ impl<'a> Job<'a> {
         };
         let few = run.event() == Event::Enough && !run.has_states(run.options.fold_after);
         run.pause_at(u64::MAX);
+        // What is lost on the way cannot be written down.
+        let is_saved = self.checkpoint.is_some();
+        let go_on = || run.limit().filter(|_| !is_saved).map_or(Ok(()), |stop| Err(stop.into()));
         let (budget, frontier) = (&run.budget, &mut self.frontier);
         let folded = store.pack(budget, |name| rename(frontier, name)).and_then(|packed| {
             Ok(match packed {
@@ -195,7 +198,8 @@ impl<'a> Job<'a> {
                     Kept::Exact(store)
                 }
                 Err(store) => {
-                    Kept::Tree(Box::new(store.fold(budget, |name| rename(frontier, name))?))
+                    let rename = |name: &mut Name| rename(frontier, name);
+                    Kept::Tree(Box::new(store.fold(budget, rename, go_on)?))
                 }
             })
         });
@@ -256,11 +260,11 @@ impl<'a> Job<'a> {
     }
 }
 
+/// Names a state anew.
+type Name<'n> = dyn FnMut(Token) -> Result<Token, Full> + 'n;
+
 /// Names all states that wait anew.
-fn rename(
-    frontier: &mut [Stack],
-    name: &mut dyn FnMut(Token) -> Result<Token, Full>,
-) -> Result<(), Trouble> {
+fn rename(frontier: &mut [Stack], name: &mut Name) -> Result<(), Trouble> {
     frontier.iter_mut().try_for_each(|stack| stack.rename(name))
 }
 

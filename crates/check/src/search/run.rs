@@ -181,6 +181,7 @@ impl<'a> Run<'a> {
     pub fn trouble(&self, trouble: Trouble) {
         match trouble {
             Trouble::Full => self.stop(Stop::Memory),
+            Trouble::Limit(stop) => self.stop(stop),
             Trouble::Disk(error) => {
                 let mut noted = self.trouble.lock().unwrap_or_else(PoisonError::into_inner);
                 noted.get_or_insert(error.to_string());
@@ -329,14 +330,21 @@ impl<'a> Run<'a> {
         }
     }
 
+    /// The limit that is met, if it is one of time; whether the search runs or
+    /// pauses.
+    pub fn limit(&self) -> Option<Stop> {
+        if self.options.interrupt.load(Ordering::Relaxed) {
+            return Some(Stop::Interrupt);
+        }
+        let is_over = self.options.time.is_some_and(|limit| self.spent() >= limit);
+        is_over.then_some(Stop::Time)
+    }
+
     /// Looks at the clock; called now and then by every thread.
     pub fn look_at_clock(&self) {
-        if self.options.interrupt.load(Ordering::Relaxed) {
-            self.stop(Stop::Interrupt);
-        }
         let spent = self.spent();
-        if self.options.time.is_some_and(|limit| spent >= limit) {
-            self.stop(Stop::Time);
+        if let Some(stop) = self.limit() {
+            self.stop(stop);
         }
         if spent.as_millis() >= self.checkpoint_at.load(Ordering::Relaxed) as u128 {
             self.pause();

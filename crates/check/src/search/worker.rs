@@ -15,6 +15,9 @@ use std::sync::atomic::Ordering;
 const REPORT_EXPANSIONS: u64 = 512;
 const REPORTS_AT_ONCE: u64 = 4096;
 
+/// Bytes of successors between two looks at the clock, at most: states may be large.
+const LOOK_BYTES: usize = 16 << 20;
+
 /// States that are expanded together.
 pub(super) const BUNDLE: usize = 64;
 
@@ -65,6 +68,8 @@ pub(super) struct Finds<'r, W> {
     deepest: u32,
     /// The expansion under way was given up.
     aborted: bool,
+    /// Bytes of successors that were settled since the last look at the clock.
+    unlooked: usize,
     /// New states since they were last taken, in the order of discovery.
     pub fresh: Vec<Waiting>,
 }
@@ -92,6 +97,7 @@ impl<'r, W: Writer> Worker<'r, W> {
             found: 0,
             deepest: 0,
             aborted: false,
+            unlooked: 0,
             fresh: Vec::new(),
         };
         // That a state is met in several ways is what saves others from being lost.
@@ -258,6 +264,11 @@ impl<W: Writer> Sink for Finds<'_, W> {
     }
 
     fn make_room(&mut self) -> Flow {
+        self.unlooked += self.writer.rows().used();
+        if self.unlooked >= LOOK_BYTES {
+            self.unlooked = 0;
+            self.run.look_at_clock();
+        }
         self.settle();
         self.flow()
     }

@@ -97,11 +97,12 @@ impl ExactStore {
 
     /// Moves all states to a compact store, giving memory back on the way, and
     /// has `rename` name the states that wait anew. The states from which they
-    /// were found are forgotten.
+    /// were found are forgotten. Ends early if `go_on` says so.
     pub(crate) fn fold<E: From<Full>>(
         self,
         budget: &Arc<Budget>,
         rename: impl FnOnce(&mut dyn FnMut(Token) -> Result<Token, Full>) -> Result<(), E>,
+        go_on: impl Fn() -> Result<(), E>,
     ) -> Result<TreeStore, E> {
         let ExactStore { table, records, .. } = self;
         // Its memory is needed now.
@@ -114,6 +115,7 @@ impl ExactStore {
         let mut writer = tree.writer();
         rename(&mut |token| writer.name(records.state(Place(token))))?;
         for (number, places) in records.chunks().enumerate() {
+            go_on()?;
             for place in places {
                 let token = writer.name(records.state(place))?;
                 writer.insert(token)?;

@@ -10,8 +10,11 @@ use serde::{Deserialize, Serialize};
 
 /// Most bytes of a leaf.
 pub const LEAF: usize = 32;
-/// States of a sample that are looked at.
+/// States of a sample that are looked at, and bytes of all of them.
 const SAMPLE: usize = 8192;
+const SAMPLE_BYTES: usize = 4 << 20;
+/// Levels that are cut where it is best: below them, in the middle.
+const LEVELS: usize = 64;
 const SAMPLE_BITS: usize = 1 << 16;
 
 /// A binary tree over the bytes of states of one length.
@@ -32,13 +35,15 @@ impl Shape {
     /// A shape for states of this length, of which some are given.
     pub fn new(len: usize, sample: &[&[u8]]) -> Shape {
         let mut shape = Shape { len, leaves: Vec::new(), joins: Vec::new(), root: (0, 0) };
-        let step = sample.len().div_ceil(SAMPLE).max(1);
+        let most = SAMPLE.min(SAMPLE_BYTES / len.max(1)).max(1);
+        let step = sample.len().div_ceil(most).max(1);
         let sample: Vec<&[u8]> = sample.iter().step_by(step).copied().collect();
+        let columns = columns(&sample, len);
         // A root needs two: a state of one byte gets an empty one.
-        let cut = if len > 1 { best_cut(&sample, 0, len) } else { len };
+        let cut = if len > 1 { best_cut(&columns, 0, len) } else { len };
         let mut tree = Vec::new();
-        let left = grow(&mut tree, &sample, 0, cut);
-        let right = grow(&mut tree, &sample, cut, len);
+        let left = grow(&mut tree, &columns, 0, cut, LEVELS);
+        let right = grow(&mut tree, &columns, cut, len, LEVELS);
         shape.number(&tree, left, right);
         shape
     }
@@ -72,14 +77,29 @@ enum Part {
     Join(usize, usize),
 }
 
+/// What a byte is in each state of a sample; empty if it is the same in all.
+type Column = Vec<u8>;
+
+fn columns(sample: &[&[u8]], len: usize) -> Vec<Column> {
+    let mut varies = vec![false; len];
+    for state in sample {
+        for ((varies, byte), first) in varies.iter_mut().zip(*state).zip(sample[0]) {
+            *varies |= byte != first;
+        }
+    }
+    let column = |at: usize| sample.iter().map(|state| state[at]).collect();
+    varies.iter().enumerate().map(|(at, v)| if *v { column(at) } else { Vec::new() }).collect()
+}
+
 /// Adds the tree over these bytes, children first; returns its place.
-fn grow(tree: &mut Vec<Part>, sample: &[&[u8]], from: usize, to: usize) -> usize {
+fn grow(tree: &mut Vec<Part>, columns: &[Column], from: usize, to: usize, levels: usize) -> usize {
     if to - from <= LEAF {
         tree.push(Part::Leaf(from, to - from));
     } else {
-        let cut = best_cut(sample, from, to);
-        let left = grow(tree, sample, from, cut);
-        let right = grow(tree, sample, cut, to);
+        let cut = if levels > 0 { best_cut(columns, from, to) } else { (from + to) / 2 };
+        let levels = levels.saturating_sub(1);
+        let left = grow(tree, columns, from, cut, levels);
+        let right = grow(tree, columns, cut, to, levels);
         tree.push(Part::Join(left, right));
     }
     tree.len() - 1
@@ -87,9 +107,9 @@ fn grow(tree: &mut Vec<Part>, sample: &[&[u8]], from: usize, to: usize) -> usize
 
 /// Where to cut so that both sides together have the fewest different values.
 /// Of equal cuts the middle one, so that trees stay flat.
-fn best_cut(sample: &[&[u8]], from: usize, to: usize) -> usize {
-    let forward = prefixes(sample, from..to);
-    let mut backward = prefixes(sample, (from..to).rev());
+fn best_cut(columns: &[Column], from: usize, to: usize) -> usize {
+    let forward = prefixes(columns, from..to);
+    let mut backward = prefixes(columns, (from..to).rev());
     backward.reverse();
     let values = |cut: usize| forward[cut - from - 1] + backward[cut - from];
     let cuts = from + 1..to;
@@ -101,17 +121,16 @@ fn best_cut(sample: &[&[u8]], from: usize, to: usize) -> usize {
 
 /// About how many different values the first, the first two, the first three
 /// ... of these bytes take together.
-fn prefixes(sample: &[&[u8]], bytes: impl Iterator<Item = usize>) -> Vec<usize> {
-    let mut hashes = vec![0u64; sample.len()];
+fn prefixes(columns: &[Column], bytes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut hashes = vec![0u64; columns.iter().map(Vec::len).max().unwrap_or(0)];
     let mut seen = vec![0u64; SAMPLE_BITS / 64];
     let mut last = 1;
     let mut out = Vec::new();
     for at in bytes {
-        let first = sample.first().map_or(0, |s| s[at]);
-        if sample.iter().any(|s| s[at] != first) {
+        if !columns[at].is_empty() {
             seen.fill(0);
-            for (hash, state) in hashes.iter_mut().zip(sample) {
-                *hash = (*hash ^ state[at] as u64 ^ (at as u64) << 8)
+            for (hash, byte) in hashes.iter_mut().zip(&columns[at]) {
+                *hash = (*hash ^ *byte as u64 ^ (at as u64) << 8)
                     .wrapping_mul(0x9E37_79B9_7F4A_7C15)
                     .rotate_left(23);
                 let bit = (*hash as usize) % SAMPLE_BITS;

@@ -180,7 +180,7 @@ fn a_state_moves_from_store_to_store() {
     let rename = |name: &mut dyn FnMut(Token) -> Result<Token, Full>| {
         tokens.iter_mut().try_for_each(|(token, _)| name(*token).map(|new| *token = new))
     };
-    let tree = store.fold::<Full>(&budget, rename).expect("room");
+    let tree = store.fold::<Full>(&budget, rename, || Ok(())).expect("room");
     let mut writer = tree.writer();
     let mut space = Vec::new();
     for (token, state) in &tokens {
