@@ -4,7 +4,7 @@
 
 use ir::system::{Cell, Expr, Init, Place, Space, System};
 use ir::visit::{Access, change, look};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
 pub fn place_globals(system: &mut System) {
@@ -75,12 +75,13 @@ fn constant_channels(system: &System) -> HashMap<u32, i32> {
     }
     let mut uses = Uses::default();
     look::visit_system(system, &mut uses);
+    let (reads, as_channel) = (times(&uses.reads), times(&uses.as_channel));
     let is_constant = |cell: u32| {
-        let reads = uses.reads.iter().filter(|offset| **offset == cell).count();
-        let as_channel = uses.as_channel.iter().filter(|offset| **offset == cell).count();
-        reads == as_channel && !uses.others.iter().any(|bytes| bytes.contains(&cell))
+        let is_other = || uses.others.iter().any(|bytes| bytes.contains(&cell));
+        reads.get(&cell) == as_channel.get(&cell) && !is_other()
     };
-    let hidden = |cell: u32| system.globals.cells.iter().any(|c| c.offset == cell && c.hidden);
+    let hidden = system.globals.cells.iter().filter(|cell| cell.hidden);
+    let hidden: HashSet<u32> = hidden.map(|cell| cell.offset).collect();
     let (mut constant, mut number) = (HashMap::new(), 0);
     for init in &system.globals.init {
         let Init::Channels { offset, stride, count, .. } = *init else { continue };
@@ -89,11 +90,20 @@ fn constant_channels(system: &System) -> HashMap<u32, i32> {
         number += count as i32;
         // Those of one variable stay together.
         let together = count == 1 || stride == 1;
-        if together && cells.iter().all(|(cell, _)| is_constant(*cell) && !hidden(*cell)) {
+        if together && cells.iter().all(|(cell, _)| is_constant(*cell) && !hidden.contains(cell)) {
             constant.extend(cells);
         }
     }
     constant
+}
+
+/// How often each cell comes.
+fn times(cells: &[u32]) -> HashMap<u32, usize> {
+    let mut times = HashMap::new();
+    for cell in cells {
+        *times.entry(*cell).or_default() += 1;
+    }
+    times
 }
 
 /// What is done with global cells.
