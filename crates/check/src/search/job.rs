@@ -313,6 +313,9 @@ fn lossy<'a, F: Filter>(filter: F, run: &Run<'a>, hidden: usize) -> Option<Lossy
     let Options { seed, store_probability, hashing, .. } = *run.options;
     let mut store = LossyStore::new(filter, hidden, seed, store_probability, &run.budget)?;
     store.collector = run.options.collector;
+    if run.options.threads == 1 {
+        store.be_alone();
+    }
     store.polynomials = (hashing == Hashing::Crc).then(|| Crc::new(seed));
     Some(store)
 }

@@ -114,10 +114,11 @@ impl<'r, 'm> Searcher<'r, 'm> {
         } else {
             drop(parts);
             let filter = Bitstate::new(bits, hashes, layout, &self.budget)?;
-            (filter, Slab::new(&self.budget)?.alone())
+            (filter, Slab::new(&self.budget)?)
         };
         let mut store = LossyStore::in_slab(filter, slab, hidden, seed, store_probability);
         store.collector = collector;
+        store.be_alone();
         store.polynomials = (hashing == Hashing::Crc).then(|| Crc::new(seed));
         Some(store)
     }

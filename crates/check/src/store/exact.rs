@@ -299,7 +299,7 @@ impl ExactWriter<'_> {
                 if store.is(entry, state) {
                     continue;
                 }
-            } else if position.is_free() && store.table.has_room(row.hash) {
+            } else if position.is_free() && store.table.has_room(position, row.hash) {
                 let (mark, origin, cause) = self.rows.found(row.at as usize);
                 let place = store.records.write(&mut self.chunk, state, Place(origin));
                 let Some(Place(place)) = place else { return Err(Full) };

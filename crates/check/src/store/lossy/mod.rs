@@ -133,6 +133,11 @@ impl<F: Filter> LossyStore<'_, F> {
         }
     }
 
+    /// One thread alone will use it.
+    pub fn be_alone(&mut self) {
+        self.slab.be_alone();
+    }
+
     /// Its memory, for another store.
     pub fn into_parts(self) -> (F, Slab) {
         (self.filter, self.slab)

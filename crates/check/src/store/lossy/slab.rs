@@ -19,7 +19,7 @@ const SMALLEST_CHUNK: u64 = 16 << 10;
 
 pub struct Slab {
     /// No more than one thread uses it.
-    pub is_alone: bool,
+    is_alone: bool,
     map: Mapping,
     chunk: u64,
     /// Bytes given out.
@@ -74,10 +74,9 @@ impl Slab {
         Some(Slab { is_alone: false, map, chunk, given: AtomicU64::new(0), budget: budget.clone() })
     }
 
-    /// The same for one thread, which need not beware of others.
-    pub fn alone(mut self) -> Slab {
+    /// One thread alone will use it, which need not beware of others.
+    pub fn be_alone(&mut self) {
         self.is_alone = true;
-        self
     }
 
     /// Forgets everything, whoever holds it.

@@ -282,11 +282,12 @@ impl<E: Entry> Table<E> {
         Position { slot: shard.slot(at), value }
     }
 
-    /// Whether another entry for this hash can be put in without a close look.
+    /// Whether an entry for this hash can be put where `seek` has ended without a
+    /// close look. Where none is counted there is no need for one.
     #[inline(always)]
-    pub fn has_room(&self, hash: u64) -> bool {
+    pub fn has_room(&self, Position { slot, .. }: Position, hash: u64) -> bool {
         let shard = self.shard(hash);
-        self.count_of(shard).load(Ordering::Relaxed) < shard.most
+        shard.share_of(slot) == 0 || self.count_of(shard).load(Ordering::Relaxed) < shard.most
     }
 
     /// Puts an entry where `seek` has ended, if the slot is still free. The
@@ -322,7 +323,7 @@ impl<E: Entry> Table<E> {
             if same(entry) {
                 return Inserted::Found(entry);
             }
-        } else if position.is_free() && self.has_room(hash) {
+        } else if position.is_free() && self.has_room(position, hash) {
             let Some(new) = make() else { return Inserted::NoRoom };
             if self.put_at(position, hash, new) {
                 return Inserted::New(new);
@@ -412,7 +413,9 @@ impl<E: Entry> Table<E> {
                 return Some(Inserted::Found(value));
             }
             if there & !FROZEN == EMPTY {
-                let done = there == EMPTY && self.has_room(hash) && self.put(shard.slot(at), value);
+                let position = Position { slot: shard.slot(at), value: there };
+                let is_put = || self.has_room(position, hash) && self.put(shard.slot(at), value);
+                let done = there == EMPTY && is_put();
                 if done {
                     self.count(shard, shard.slot(at));
                 }
@@ -490,16 +493,15 @@ impl<E: Entry> Table<E> {
         slot.compare_exchange(EMPTY, new, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Counts an entry that was put into a slot; in large shards one of eight
-    /// slots stands for all, as threads would wait for each other's counts.
+    /// Counts an entry that was put into a slot, if it is one that is counted.
     /// Where several threads count at once some may be lost: then the shard gets
     /// fuller before it grows, if need be until no slot is free.
     #[inline(always)]
     fn count(&self, shard: &Shard, slot: *const AtomicU64) {
-        let share = if shard.len < COUNTED { 1 } else { 8 };
-        if (slot as usize / size_of::<AtomicU64>()).is_multiple_of(share) {
+        let share = shard.share_of(slot);
+        if share > 0 {
             let count = self.count_of(shard);
-            count.store(count.load(Ordering::Relaxed) + share as u32, Ordering::Relaxed);
+            count.store(count.load(Ordering::Relaxed) + share, Ordering::Relaxed);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Shards and generations: the memory of a table.
 
 use super::growth::SMALLEST_PIECE;
-use super::{EMPTY, Growth, SHARDS, TAG_BITS};
+use super::{COUNTED, EMPTY, Growth, SHARDS, TAG_BITS};
 use crate::memory::{Budget, Mapping};
 use std::ops::Range;
 use std::sync::Arc;
@@ -240,6 +240,15 @@ impl Shard {
     pub fn second(&self, tag: u64) -> usize {
         let first = self.first(tag);
         self.next_line(first, first, tag)
+    }
+
+    /// How many entries one in this slot stands for: in large shards those in one
+    /// of eight slots stand for all, as threads would wait for each other's counts.
+    #[inline(always)]
+    pub fn share_of(&self, slot: *const AtomicU64) -> u32 {
+        let number = slot.addr() / size_of::<AtomicU64>();
+        let share = if self.len < COUNTED { 1 } else { LINE_SLOTS };
+        if number.is_multiple_of(share) { share as u32 } else { 0 }
     }
 
     /// Slots of a part, in which it is moved on: all have as many but the last.
