@@ -26,8 +26,9 @@ pub enum Flow {
     Stop,
 }
 
-/// A state that is expanded, as one of a bundle.
+/// A state that is expanded, as one of a bundle. Native code relies on the order.
 #[derive(Debug, Clone, Copy)]
+#[repr(C)]
 pub struct Found<'s> {
     pub state: &'s [u8],
     /// As in `Model::expand_found`.

@@ -1,9 +1,10 @@
 //! Compiled code: the functions of all locations, and what is needed to run them.
 
-use crate::diamonds::{Diamonds, Mask};
+use crate::diamonds::Diamonds;
 use crate::emit::Role;
 use crate::facts::{Claimed, Facts};
 use crate::functions::{self, Functions, Job, Making};
+use crate::rounds::Rounds;
 use crate::runtime::{Around, MOST_QUEUES, Process, Queue, Tables};
 use crate::tiered::Compiling;
 use cranelift_codegen::isa::OwnedTargetIsa;
@@ -59,8 +60,6 @@ pub struct Code {
     pub(crate) n_actions: usize,
     pub(crate) waits: Arc<Waits>,
     pub(crate) diamonds: Arc<Diamonds>,
-    /// Their masks by class; null if there are none.
-    masks: [*const Mask; 256],
     /// As in `Facts`.
     pub(crate) claims: Vec<Vec<Claimed>>,
     /// Where the code looks for things in a state.
@@ -81,9 +80,6 @@ impl Code {
             n_actions: system.actions.len(),
             waits: facts.waits.clone(),
             diamonds: facts.diamonds.clone(),
-            masks: std::array::from_fn(|class| {
-                facts.diamonds.masks_of(class as u8).map_or(std::ptr::null(), <[Mask]>::as_ptr)
-            }),
             claims: facts.claims.clone().unwrap_or_default(),
             layout: layout.clone(),
         };
@@ -123,8 +119,13 @@ impl Code {
     #[inline(always)]
     pub(crate) fn around(&self, cause: Cause) -> Option<Around> {
         let [process, class] = cause.to_le_bytes();
-        let masks = self.masks[class as usize];
-        (!masks.is_null()).then_some(Around { process, masks })
+        let masks = self.functions.masks.of(class);
+        (class > 0).then_some(Around { process, masks })
+    }
+
+    /// Whether anything is ever left out.
+    pub(crate) fn may_leave_out(&self) -> bool {
+        self.diamonds.masks_of(1).is_some()
     }
 }
 
@@ -169,8 +170,9 @@ pub fn compile_part(
         facts.worth_compiling() && wanted(*number, job.role == Role::Receives)
     };
     let jobs = jobs.into_iter().enumerate().filter(wanted).map(|(_, job)| job);
-    functions::make(&facts, &host_isa()?, &functions, jobs)?;
-    Ok(Code::new(&facts, Arc::new(functions)))
+    let code = Code::new(&facts, Arc::new(functions));
+    functions::make(&facts, &host_isa()?, &code.functions, jobs, Rounds::of(&code))?;
+    Ok(code)
 }
 
 /// Makes native code for a search that goes on meanwhile.
@@ -181,8 +183,10 @@ pub fn compile_for(facts: &Facts, compiling: &Compiling<Code>) -> Result<(), Err
     let isa = host_isa()?;
     let (functions, jobs) = Functions::none(facts);
     let functions = Arc::new(functions);
-    compiling.publish(Code::new(facts, functions.clone()));
-    Making { facts, isa, functions, open: Mutex::new(jobs), compiling }.run()
+    let code = Code::new(facts, functions.clone());
+    let (open, rounds) = (Mutex::new(jobs), Mutex::new(Rounds::of(&code)));
+    compiling.publish(code);
+    Making { facts, isa, functions, open, rounds, compiling }.run()
 }
 
 fn processes(system: &System, tables: &Tables) -> Vec<Process> {

@@ -5,8 +5,10 @@
 //! what is outside by address), so functions can be put together in any order.
 
 use crate::code::Error;
+use crate::diamonds::{Diamonds, Mask};
 use crate::emit::{self, Role};
 use crate::facts::Facts;
+use crate::rounds::{self, Rounds, RoundsFn};
 use crate::runtime::{LocationFn, Tables};
 use crate::tiered::Compiling;
 use cranelift_codegen::Context;
@@ -16,6 +18,7 @@ use cranelift_frontend::{FunctionBuilder, FunctionBuilderContext};
 use cranelift_jit::{JITBuilder, JITModule};
 use cranelift_module::{Module, ModuleError, default_libcall_names};
 use ir::system::{LocIdx, ProcIdx};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::Builder;
 use std::time::{Duration, Instant};
@@ -40,8 +43,44 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(256);
 /// The functions that there are.
 pub struct Functions {
     pub tables: Tables,
+    pub masks: Masks,
+    /// The function that makes rounds, null if there is none.
+    rounds: AtomicPtr<()>,
     /// Where their code is.
     memory: Mutex<Vec<Memory>>,
+}
+
+/// Masks of what is left out, by class of the cause.
+pub struct Masks {
+    by_class: Box<[*const Mask; 256]>,
+    /// Where nothing is.
+    _none: Vec<Mask>,
+    _diamonds: Arc<Diamonds>,
+}
+
+// SAFETY: the pointers lead to what lies beside them, which nobody changes.
+unsafe impl Send for Masks {}
+// SAFETY: as above.
+unsafe impl Sync for Masks {}
+
+impl Masks {
+    fn new(diamonds: &Arc<Diamonds>, n_locations: usize) -> Masks {
+        let none = vec![0; n_locations];
+        let masks_of = |class| diamonds.masks_of(class).unwrap_or(&none).as_ptr();
+        let by_class = Box::new(std::array::from_fn(|class| masks_of(class as u8)));
+        Masks { by_class, _none: none, _diamonds: diamonds.clone() }
+    }
+
+    /// By location, in the order of the tables.
+    #[inline(always)]
+    pub fn of(&self, class: u8) -> *const Mask {
+        self.by_class[class as usize]
+    }
+
+    /// Where those of all classes are, one after the other.
+    pub fn address(&self) -> usize {
+        self.by_class.as_ptr().addr()
+    }
 }
 
 /// Memory of functions.
@@ -90,16 +129,42 @@ impl Functions {
                 }
             }
         }
-        (Functions { tables, memory: Mutex::default() }, jobs)
+        let masks = Masks::new(&facts.diamonds, tables.moves.len());
+        let (rounds, memory) = Default::default();
+        (Functions { tables, masks, rounds, memory }, jobs)
+    }
+
+    /// The function that makes rounds, if it is there.
+    pub fn rounds(&self) -> Option<RoundsFn> {
+        // Acquire: its code is there.
+        let function = self.rounds.load(Ordering::Acquire);
+        // SAFETY: null, or the function by `make_rounds`.
+        unsafe { std::mem::transmute::<*mut (), Option<RoundsFn>>(function) }
+    }
+
+    /// Makes the function that makes rounds.
+    fn make_rounds(&self, rounds: &Rounds, isa: &OwnedTargetIsa) -> Result<(), Error> {
+        let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
+        context.func.signature = rounds::signature(isa.default_call_conv());
+        rounds::emit(FunctionBuilder::new(&mut context.func, &mut builder), rounds);
+        let start = self.place(&code_of(&mut context, &**isa)?, isa)?;
+        // Release: its code is there.
+        self.rounds.store(start.cast_mut().cast(), Ordering::Release);
+        Ok(())
+    }
+
+    /// Puts code into memory that can be executed, and keeps that.
+    fn place(&self, code: &[u8], isa: &OwnedTargetIsa) -> Result<*const u8, Error> {
+        let builder = JITBuilder::with_isa(isa.clone(), default_libcall_names());
+        let mut module = JITModule::new(builder);
+        let start = place(&mut module, code)?;
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner).push(Memory(Some(module)));
+        Ok(start)
     }
 
     /// Puts functions into memory that can be executed, and into the tables.
     fn put(&self, batch: &Batch, isa: &OwnedTargetIsa) -> Result<(), Error> {
-        let builder = JITBuilder::with_isa(isa.clone(), default_libcall_names());
-        let mut module = JITModule::new(builder);
-        let start = place(&mut module, &batch.code)?;
-        let mut memory = self.memory.lock().unwrap_or_else(PoisonError::into_inner);
-        memory.push(Memory(Some(module)));
+        let start = self.place(&batch.code, isa)?;
         for (Job { role, entry, .. }, offset) in &batch.starts {
             let code = start.wrapping_add(*offset);
             // SAFETY: a function with the signature of `LocationFn` begins here,
@@ -127,13 +192,15 @@ pub fn make(
     isa: &OwnedTargetIsa,
     functions: &Functions,
     jobs: impl Iterator<Item = Job>,
+    rounds: Option<Rounds>,
 ) -> Result<(), Error> {
     let mut batch = Batch::default();
     let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
     for job in jobs {
         batch.add(job, facts, &**isa, &mut context, &mut builder)?;
     }
-    functions.put(&batch, isa)
+    functions.put(&batch, isa)?;
+    rounds.map_or(Ok(()), |rounds| functions.make_rounds(&rounds, isa))
 }
 
 /// Makes functions for a search, those first that it misses most.
@@ -143,6 +210,7 @@ pub struct Making<'m, C> {
     pub functions: Arc<Functions>,
     /// What is left to do.
     pub open: Mutex<Vec<Job>>,
+    pub rounds: Mutex<Option<Rounds>>,
     pub compiling: &'m Compiling<C>,
 }
 
@@ -193,6 +261,12 @@ impl<C: Send + Sync> Making<'_, C> {
                 begun = Instant::now();
             }
             if waits {
+                // Before there are functions there is nothing to call.
+                if !made.starts.is_empty()
+                    && let Some(rounds) = self.take_rounds()
+                {
+                    self.functions.make_rounds(&rounds, &self.isa)?;
+                }
                 if made.code.len() > together + together / WORTH_GATHERING {
                     // Together they need fewer pages.
                     self.functions.put(&made, &self.isa)?;
@@ -206,6 +280,10 @@ impl<C: Send + Sync> Making<'_, C> {
             }
         }
         Err(Error::Cancelled)
+    }
+
+    fn take_rounds(&self) -> Option<Rounds> {
+        self.rounds.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
     /// Takes the job that is missed most, if it is worth its while. Where an
@@ -245,11 +323,9 @@ impl Batch {
         context.func.signature = emit::signature(isa.default_call_conv());
         let b = FunctionBuilder::new(&mut context.func, builder);
         emit::emit(b, facts, job.proc, job.loc, job.role);
-        let compiled = context.compile(isa, &mut ControlPlane::default());
-        let compiled = compiled.map_err(|error| ModuleError::Compilation(error.inner))?;
-        assert!(compiled.buffer.relocs().is_empty(), "code refers to nothing outside");
+        let code = code_of(context, isa)?;
         self.starts.push((job, self.code.len()));
-        self.code.extend(compiled.code_buffer());
+        self.code.extend(code);
         self.code.resize(self.code.len().next_multiple_of(ALIGNMENT), 0);
         Ok(())
     }
@@ -259,6 +335,14 @@ impl Batch {
         self.code.extend(other.code);
         self.starts.extend(other.starts.into_iter().map(|(job, start)| (job, base + start)));
     }
+}
+
+/// Compiles the function of a context.
+fn code_of(context: &mut Context, isa: &dyn TargetIsa) -> Result<Vec<u8>, Error> {
+    let compiled = context.compile(isa, &mut ControlPlane::default());
+    let compiled = compiled.map_err(|error| ModuleError::Compilation(error.inner))?;
+    assert!(compiled.buffer.relocs().is_empty(), "code refers to nothing outside");
+    Ok(compiled.code_buffer().to_vec())
 }
 
 /// All locations in the order of the tables, and whether a path leads there.

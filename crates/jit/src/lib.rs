@@ -19,6 +19,7 @@ mod functions;
 mod leaving_out;
 mod native;
 mod resume;
+mod rounds;
 pub mod rules;
 mod runtime;
 mod tiered;

@@ -4,7 +4,9 @@
 use crate::code::Code;
 use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
-use crate::runtime::{Context, GaveUp, MOVED, Process, STILL, Status, UNWIND, try_all, try_each};
+use crate::runtime::{
+    Context, GaveUp, MOVED, NOT_TRIED, Process, STILL, Status, UNWIND, try_all, try_each,
+};
 use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
@@ -244,10 +246,12 @@ impl<'s> Native<'s> {
             unsafe { std::mem::transmute::<*mut (dyn Sink + '_), *mut (dyn Sink + 'static)>(sink) };
         // SAFETY: the rows of the sink, which is used through the context alone.
         self.context().start(from, pointer, rows.map(|rows| unsafe { &mut *rows }));
+        let mut number = from;
         let ended = match self.layout.wide_locations {
-            true => self.expand_each::<true>(bundle, from),
-            false => self.expand_each::<false>(bundle, from),
+            true => self.expand_each::<true>(bundle, &mut number),
+            false => self.expand_each::<false>(bundle, &mut number),
         };
+        self.counts.native += (number - from) as u64;
         let context = self.context();
         context.leave();
         if let Some(panic) = context.panic.take() {
@@ -256,23 +260,46 @@ impl<'s> Native<'s> {
         ended
     }
 
-    /// The same with a sink; `WIDE` is what the layout says of locations.
+    /// The same with a sink, from `number` on; `WIDE` is what the layout says of
+    /// locations.
     #[inline(always)]
     fn expand_each<const WIDE: bool>(
         &mut self,
         bundle: &[Found],
-        from: usize,
+        number: &mut usize,
     ) -> Result<Flow, usize> {
-        for (number, found) in bundle.iter().enumerate().skip(from) {
-            if !self.load(number, found) {
-                return Err(number);
-            }
-            self.counts.native += 1;
-            if self.try_expand::<WIDE>(found) & UNWIND != 0 || self.context().advance() == UNWIND {
+        while *number < bundle.len() {
+            let tried = self.make_rounds(bundle, number);
+            let Some(found) = bundle.get(*number) else { break };
+            let status = match tried {
+                Some(MOVED) => MOVED,
+                Some(status) => self.go_on(found, status),
+                None if !self.load(*number, found) => return Err(*number),
+                None => self.try_expand::<WIDE>(found),
+            };
+            *number += 1;
+            if status & UNWIND != 0 || self.context().advance() == UNWIND {
                 return Ok(Flow::Stop);
             }
         }
         Ok(Flow::Continue)
+    }
+
+    /// Expands states from a number on as long as they are like the last one;
+    /// what became of the one that was tried last, if there is more to do for it.
+    #[inline(always)]
+    fn make_rounds(&mut self, bundle: &[Found], number: &mut usize) -> Option<Status> {
+        let rounds = self.code.functions.rounds()?;
+        if !self.context().is_whole(bundle[*number].state.len()) {
+            return None;
+        }
+        // SAFETY: the code was made for this system; the last state had all
+        // processes, so that the context has them. It is not borrowed meanwhile.
+        unsafe {
+            *number = rounds(self.context, bundle.as_ptr(), *number, bundle.len());
+            let left = *number < bundle.len() && (*self.context).status != NOT_TRIED;
+            left.then(|| (*self.context).status)
+        }
     }
 
     #[cold]

@@ -37,6 +37,8 @@ pub const STILL: Status = 0;
 pub const MOVED: Status = 1;
 /// Leave everything at once: native code gave up, or the sink wants no more.
 pub const UNWIND: Status = 2;
+/// In `Context::status`: nothing was done.
+pub const NOT_TRIED: Status = -1;
 
 /// Tries the actions of one location.
 pub type LocationFn =
@@ -95,8 +97,9 @@ pub struct Queue {
 }
 
 /// A function of a location, or that there is nothing to call. It may be set
-/// while others call it.
+/// while others call it. Native code relies on the order.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Entry {
     function: AtomicPtr<()>,
     /// How often it was missed, roughly.
@@ -219,6 +222,10 @@ pub struct Context {
     pub failure: Option<Span>,
     pub system: *const System,
     pub stopped: bool,
+    /// Of the state that the function that makes rounds has left to its caller.
+    pub status: Status,
+    /// The buffer of the first frame.
+    pub next_frame: *mut u8,
     pub gave_up: GaveUp,
     pub panic: Option<Box<dyn Any + Send>>,
     pub reached: Vec<bool>,
@@ -282,6 +289,8 @@ impl Context {
             failure: None,
             system,
             stopped: false,
+            status: NOT_TRIED,
+            next_frame: std::ptr::null_mut(),
             gave_up: GaveUp::default(),
             panic: None,
             reached: vec![false; system.actions.len()],
@@ -347,6 +356,11 @@ impl Context {
         }
     }
 
+    /// Whether the last state was as long as this, with all processes.
+    pub fn is_whole(&self, len: usize) -> bool {
+        self.whole_len == len && self.fixed_len == len
+    }
+
     /// Whether a state of this length is one of so many processes, if none is
     /// ever started.
     #[inline(always)]
@@ -380,6 +394,7 @@ impl Context {
         if self.frame_stride < needed {
             self.frame_stride = needed.next_multiple_of(64);
             self.buffers.resize(self.frame_stride * (MAX_FRAMES + 2), 0);
+            self.next_frame = self.buffer(1);
         }
         if self.sink.is_some() {
             // More room may be needed.

@@ -62,6 +62,7 @@ pub struct Around {
 
 /// Where native code gave up.
 #[derive(Debug, Clone, Copy, Default)]
+#[repr(C)]
 pub struct GaveUp {
     pub pid: usize,
     /// What there was of the bundle before this process.
