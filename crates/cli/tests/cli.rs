@@ -148,6 +148,20 @@ fn limits_hold_and_are_named() {
     }
 }
 
+/// Four hundred successors of 40,000 bytes: 512 states are eight gigabytes.
+#[test]
+fn the_time_limit_is_heard_where_states_are_large() {
+    let text = "byte a[40000]; active [200] proctype P() {
+        do :: a[_pid] < 255 -> a[_pid]++ :: a[_pid * 100] = 1 - a[_pid * 100] od }";
+    let model = temp_model("wide.pml", text);
+    for more in [&["--compress", "off"][..], &["--memory", "200MiB"]] {
+        let args = ["check", &model, "--json", "--threads", "1", "--time", "500ms"];
+        let (result, code) = json(&[&args[..], more].concat());
+        assert_eq!((result["stopped_by"].as_str(), code), (Some("time"), 3), "{more:?}");
+        assert!(result["seconds"].as_f64().expect("a number") < 3.0, "{more:?} {result}");
+    }
+}
+
 #[test]
 fn memory_limit_covers_long_atomic_sequences() {
     let text = "int x; int a[5000]; active proctype P() { atomic { do :: x++ od } }";
