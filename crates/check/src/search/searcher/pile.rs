@@ -21,6 +21,8 @@ use std::sync::atomic::Ordering;
 const REPORT_BUNDLES: u64 = 8;
 /// Bytes of successors of a bundle, at most: with more it is done over.
 const MOST_BYTES: usize = 1 << 20;
+/// So many bytes of them are never due: all are marked together.
+const NEVER: usize = usize::MAX / 2;
 /// Bytes that are kept for the next search.
 const KEPT: usize = 1 << 20;
 
@@ -29,6 +31,8 @@ pub(super) struct Pile {
     rows: Rows,
     /// Where each begins.
     starts: Vec<usize>,
+    /// Room for the successors of a bundle.
+    successors: Rows,
     /// Bytes taken from the budget.
     taken: u64,
     budget: Arc<Budget>,
@@ -42,7 +46,8 @@ impl Drop for Pile {
 
 impl Pile {
     pub fn new(budget: &Arc<Budget>) -> Pile {
-        Pile { rows: Rows::new(0), starts: Vec::new(), taken: 0, budget: budget.clone() }
+        let (rows, successors) = (Rows::new(0), Rows::new(MOST_BYTES));
+        Pile { rows, starts: Vec::new(), successors, taken: 0, budget: budget.clone() }
     }
 
     /// The same memory, empty, if that is little.
@@ -93,7 +98,7 @@ impl Pile {
 pub(super) fn search(make: &Maker, run: &Run, mut marker: Marker, pile: &mut Pile) -> bool {
     let mut model = make();
     let mut dice = Dice(run.options.seed);
-    let mut finds = Finds::new(run);
+    let mut finds = Finds::new(run, pile);
     model.initial(&mut finds);
     for n_bundles in 0.. {
         if finds.is_over {
@@ -117,6 +122,7 @@ pub(super) fn search(make: &Maker, run: &Run, mut marker: Marker, pile: &mut Pil
         }
         finds.expand(&mut *model, pile);
     }
+    pile.successors = finds.rows;
     run.add_reached(model.reached());
     true
 }
@@ -134,9 +140,12 @@ struct Finds<'r> {
 }
 
 impl<'r> Finds<'r> {
-    fn new(run: &'r Run<'r>) -> Finds<'r> {
-        let mut rows = Rows::new(MOST_BYTES);
-        rows.set_due(usize::MAX / 2);
+    fn new(run: &'r Run<'r>, pile: &mut Pile) -> Finds<'r> {
+        let mut rows = std::mem::replace(&mut pile.successors, Rows::new(MOST_BYTES));
+        rows.clear();
+        rows.set_head(Head::NONE);
+        rows.take_count();
+        rows.set_due(NEVER);
         Finds { run, rows, heads: [Head::NONE; BUNDLE], is_over: false, aborted: false }
     }
 
@@ -165,7 +174,7 @@ impl<'r> Finds<'r> {
     /// Expands some states from the top of the pile.
     fn expand(&mut self, model: &mut dyn Model, pile: &mut Pile) {
         self.rows.clear();
-        self.rows.set_due(usize::MAX / 2);
+        self.rows.set_due(NEVER);
         let mut bundle = [Found::NONE; BUNDLE];
         let mut n = 0;
         for (found, start) in bundle.iter_mut().zip(pile.starts.iter().rev()) {
