@@ -68,7 +68,7 @@ pub struct Code {
 
 impl Code {
     /// Functions that are made later are of use at once.
-    fn new(facts: &Facts, functions: Arc<Functions>) -> Code {
+    pub(crate) fn new(facts: &Facts, functions: Arc<Functions>) -> Code {
         let Facts { system, layout, .. } = *facts;
         let mut code = Code {
             processes: processes(system, &functions.tables),

@@ -144,10 +144,7 @@ impl Functions {
 
     /// Makes the function that makes rounds.
     fn make_rounds(&self, rounds: &Rounds, isa: &OwnedTargetIsa) -> Result<(), Error> {
-        let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
-        context.func.signature = rounds::signature(isa.default_call_conv());
-        rounds::emit(FunctionBuilder::new(&mut context.func, &mut builder), rounds);
-        let start = self.place(&code_of(&mut context, &**isa)?, isa)?;
+        let start = self.place(&code_of_rounds(rounds, &**isa)?, isa)?;
         // Release: its code is there.
         self.rounds.store(start.cast_mut().cast(), Ordering::Release);
         Ok(())
@@ -345,6 +342,14 @@ fn code_of(context: &mut Context, isa: &dyn TargetIsa) -> Result<Vec<u8>, Error>
     Ok(compiled.code_buffer().to_vec())
 }
 
+/// Compiles the function that makes rounds.
+fn code_of_rounds(rounds: &Rounds, isa: &dyn TargetIsa) -> Result<Vec<u8>, Error> {
+    let (mut context, mut builder) = (Context::new(), FunctionBuilderContext::new());
+    context.func.signature = rounds::signature(isa.default_call_conv());
+    rounds::emit(FunctionBuilder::new(&mut context.func, &mut builder), rounds);
+    code_of(&mut context, isa)
+}
+
 /// All locations in the order of the tables, and whether a path leads there.
 fn locations(facts: &Facts) -> impl Iterator<Item = (ProcIdx, LocIdx, bool)> {
     let procs = (0..facts.system.procs.len()).map(|i| ProcIdx(i as u32));
@@ -369,7 +374,7 @@ fn has_code(facts: &Facts, proc: ProcIdx, loc: LocIdx, role: Role) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::code::flags;
+    use crate::code::{Code, flags};
     use cranelift_codegen::isa;
     use ir::layout::Layout;
     use lang::promela::preprocess::FileLoader;
@@ -388,7 +393,7 @@ mod tests {
         for triple in MACHINES {
             let isa = isa::lookup(Triple::from_str(triple).unwrap()).expect("a machine");
             let isa = isa.finish(flags()).expect("a machine with these settings");
-            let mut size = 0;
+            let (mut size, mut n_rounds) = (0, 0);
             for path in &paths {
                 let Ok(text) = std::fs::read_to_string(path) else { continue };
                 let name = path.display().to_string();
@@ -399,13 +404,18 @@ mod tests {
                 let mut batch = Batch::default();
                 let mut context = Context::new();
                 let mut builder = FunctionBuilderContext::new();
-                for job in Functions::none(&facts).1 {
+                let (functions, jobs) = Functions::none(&facts);
+                for job in jobs {
                     let made = batch.add(job, &facts, &*isa, &mut context, &mut builder);
                     made.expect("code that the generator takes");
                 }
                 size += batch.code.len();
+                if let Some(rounds) = Rounds::of(&Code::new(&facts, Arc::new(functions))) {
+                    let made = code_of_rounds(&rounds, &*isa);
+                    n_rounds += !made.expect("code that the generator takes").is_empty() as usize;
+                }
             }
-            assert!(size > 10_000, "only {size} bytes for {triple}");
+            assert!(size > 10_000 && n_rounds > 10, "{size} bytes, {n_rounds} for {triple}");
         }
     }
 }
