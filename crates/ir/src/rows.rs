@@ -120,11 +120,17 @@ impl Rows {
         }
     }
 
+    /// Has memory for a row of others.
+    #[inline(always)]
+    pub fn make_room_for(&mut self, others: &Rows, at: usize) {
+        self.reserve(others.len_of(at + HEAD));
+    }
+
     /// Adds a row of others, with its head; it does not count.
     #[inline(always)]
     pub fn push_row(&mut self, others: &Rows, at: usize) {
+        self.make_room_for(others, at);
         let len = others.len_of(at + HEAD);
-        self.reserve(len);
         let row = &others.bytes[at..at + stride(len)];
         self.bytes[self.used..self.used + row.len()].copy_from_slice(row);
         self.used += row.len();

@@ -269,7 +269,7 @@ impl<'s> Native<'s> {
         number: &mut usize,
     ) -> Result<Flow, usize> {
         while *number < bundle.len() {
-            let tried = self.make_rounds(bundle, number);
+            let tried = self.go_round(bundle, number);
             let Some(found) = bundle.get(*number) else { break };
             let status = match tried {
                 Some(MOVED) => MOVED,
@@ -288,13 +288,15 @@ impl<'s> Native<'s> {
     /// Expands states from a number on as long as they are like the last one;
     /// what became of the one that was tried last, if there is more to do for it.
     #[inline(always)]
-    fn make_rounds(&mut self, bundle: &[Found], number: &mut usize) -> Option<Status> {
+    fn go_round(&mut self, bundle: &[Found], number: &mut usize) -> Option<Status> {
         let rounds = self.code.functions.rounds()?;
         if !self.context().is_whole(bundle[*number].state.len()) {
             return None;
         }
         // SAFETY: the code was made for this system; the last state had all
-        // processes, so that the context has them. It is not borrowed meanwhile.
+        // processes (`is_whole`), so that the context has them, and buffers of
+        // that length; `start` has set the rows. It is not borrowed meanwhile, and
+        // the states of a bundle stay where they are until it is done.
         unsafe {
             *number = rounds(self.context, bundle.as_ptr(), *number, bundle.len());
             let left = *number < bundle.len() && (*self.context).status != NOT_TRIED;

@@ -270,7 +270,7 @@ impl Emitter<'_, '_> {
         let after = self.b.append_block_param(next, I32);
         self.b.set_cold_block(gave_up);
         let entry = self.element(process.moves, location, size_of::<Entry>().ilog2() as i64);
-        // Acquire, as in `Entry::get`.
+        // Acquire at least, as in `Entry::get`.
         let function = self.b.ins().atomic_load(I64, flags(), entry);
         self.b.ins().brif(function, exists, &[], next, &[status.into()]);
         self.b.switch_to_block(exists);

@@ -241,7 +241,7 @@ pub struct Context {
     n_told: u64,
     /// Bytes that native code copies of any state, if it is that simple.
     copied: usize,
-    /// The length of the last state, if that was no shorter.
+    /// The length of the last state, if that is `copied` or more.
     whole_len: usize,
     /// The length of states with `n_procs` processes, if none is ever started.
     fixed_len: usize,

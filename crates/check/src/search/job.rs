@@ -314,6 +314,7 @@ fn lossy<'a, F: Filter>(filter: F, run: &Run<'a>, hidden: usize) -> Option<Lossy
     let mut store = LossyStore::new(filter, hidden, seed, store_probability, &run.budget)?;
     store.collector = run.options.collector;
     if run.options.threads == 1 {
+        // A search that begins has one stack, and lossy ones are never resumed.
         store.be_alone();
     }
     store.polynomials = (hashing == Hashing::Crc).then(|| Crc::new(seed));

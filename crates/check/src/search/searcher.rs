@@ -18,10 +18,10 @@ use crate::crc::Crc;
 use crate::memory::Budget;
 use crate::outcome::{Outcome, Stop};
 use crate::store::{Bitstate, LossyStore, Slab, Store};
-use pile::Pile;
+use pile::{End, Pile};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
-use std::time::Duration;
+use std::sync::atomic::AtomicBool;
 
 /// How a small search goes through the states.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,6 +36,9 @@ pub enum Discipline {
     Walk(u64),
 }
 
+/// Of searches that nobody interrupts.
+static UNINTERRUPTED: AtomicBool = AtomicBool::new(false);
+
 pub struct Searcher<'r, 'm> {
     make: &'r Maker<'m>,
     budget: Arc<Budget>,
@@ -44,6 +47,8 @@ pub struct Searcher<'r, 'm> {
     parts: Option<(Bitstate, Slab)>,
     stack: Option<Stack>,
     pile: Option<Pile>,
+    /// Some search took too much memory for a pile.
+    without_pile: bool,
 }
 
 impl<'r, 'm> Searcher<'r, 'm> {
@@ -51,7 +56,7 @@ impl<'r, 'm> Searcher<'r, 'm> {
     pub fn new(make: &'r Maker<'m>, memory: u64) -> Searcher<'r, 'm> {
         let budget = Arc::new(Budget::new(memory));
         let space = Arc::new(Space::new(&budget, 2));
-        Searcher { make, budget, space, parts: None, stack: None, pile: None }
+        Searcher { make, budget, space, parts: None, stack: None, pile: None, without_pile: false }
     }
 
     /// Most memory that was in use at a time.
@@ -65,12 +70,18 @@ impl<'r, 'm> Searcher<'r, 'm> {
         let order = if discipline == Discipline::Bfs { Order::Bfs } else { Order::Dfs };
         let ignore = options.ignore.clone();
         let mut options = Options { order, ignore, threads: 1, ..*options };
-        if discipline == Discipline::Dfs && options.depth.is_none() {
-            let (outcome, spent) = self.search_on_pile(&options);
-            if let Some(outcome) = outcome {
-                return outcome;
+        if discipline == Discipline::Dfs && suits_pile(&options) && !self.without_pile {
+            match self.search_on_pile(&options) {
+                (End::Done, outcome) => return outcome,
+                // What was seen will be told, however long that takes: about as long.
+                (End::Violation, _) => {
+                    (options.time, options.interrupt) = (None, &UNINTERRUPTED);
+                }
+                (End::Full, Outcome { spent, .. }) => {
+                    (self.pile, self.without_pile) = (None, true);
+                    options.time = options.time.map(|limit| limit.saturating_sub(spent));
+                }
             }
-            options.time = options.time.map(|limit| limit.saturating_sub(spent));
         }
         let run = Run::within(&options, &self.budget, &self.space);
         let Some(store) = self.store(&run) else {
@@ -81,16 +92,17 @@ impl<'r, 'm> Searcher<'r, 'm> {
         self.conclude(&run, store)
     }
 
-    /// Searches without keeping ways; the time that took if it was in vain.
-    fn search_on_pile(&mut self, options: &Options) -> (Option<Outcome>, Duration) {
+    /// Searches without keeping ways.
+    fn search_on_pile(&mut self, options: &Options) -> (End, Outcome) {
         let run = Run::within(options, &self.budget, &self.space);
-        let Some(store) = self.store(&run) else { return (None, run.spent()) };
-        let mut pile = self.pile.take().unwrap_or_else(|| Pile::new(&self.budget));
-        let search = |marker| pile::search(self.make, &run, marker, &mut pile);
-        let is_done = store.marker().is_some_and(search);
-        self.pile = pile.clear();
-        let outcome = self.conclude(&run, store);
-        (is_done.then_some(outcome), run.spent())
+        let pile = self.pile.take().or_else(|| Pile::new(&self.budget));
+        let (Some(mut pile), Some(store)) = (pile, self.store(&run)) else {
+            return (End::Full, outcome(&run, Vec::new(), 0));
+        };
+        let end = pile::search(self.make, &run, store.marker(), &mut pile);
+        pile.clear();
+        self.pile = Some(pile);
+        (end, self.conclude(&run, store))
     }
 
     /// Takes the memory of a store back.
@@ -147,6 +159,14 @@ impl<'r, 'm> Searcher<'r, 'm> {
         worker.report();
         run.add_reached(worker.reached());
     }
+}
+
+/// Whether states may lie on a pile: in an arena that is near, if nothing else is
+/// to be done for each.
+fn suits_pile(options: &Options) -> bool {
+    let Storage::Bitstate { bits, .. } = options.storage else { return false };
+    let plain = options.hashing == Hashing::Mix && options.store_probability >= 1.0;
+    Bitstate::is_near(bits) && plain && options.depth.is_none()
 }
 
 #[cfg(test)]

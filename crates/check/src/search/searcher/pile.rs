@@ -1,9 +1,10 @@
-//! Depth first, with states in full on a pile: for arenas that the processor has
-//! at hand, so that it counts what is done for each state. It comes by the same
-//! states in the same order as `dfs`.
+//! Depth first, with states in full on a pile: for arenas and states that the
+//! processor has at hand, so that it counts what is done for each state. It comes
+//! by the same states in the same order as `dfs`.
 //!
 //! Nothing is kept of how a state was found. A search that meets a violation is
-//! to be done over by `dfs`, which tells the way.
+//! to be done over by `dfs`, which tells the way, and so is one whose states need
+//! much memory.
 
 use super::super::Maker;
 use super::super::run::Run;
@@ -20,11 +21,23 @@ use std::sync::atomic::Ordering;
 /// Bundles between two reports.
 const REPORT_BUNDLES: u64 = 8;
 /// Bytes of successors of a bundle, at most: with more it is done over.
-const MOST_BYTES: usize = 1 << 20;
-/// So many bytes of them are never due: all are marked together.
+const MOST_BYTES: usize = 256 << 10;
+/// What room for them takes.
+const SUCCESSORS: u64 = 2 * MOST_BYTES as u64;
+/// Bytes of the pile, at most.
+const MOST_PILED: usize = 16 << 20;
+/// So many bytes of them are never due, wherever they begin: all are marked
+/// together.
 const NEVER: usize = usize::MAX / 2;
-/// Bytes that are kept for the next search.
-const KEPT: usize = 1 << 20;
+/// What became of a search.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum End {
+    Done,
+    /// There is a violation.
+    Violation,
+    /// It takes too much memory.
+    Full,
+}
 
 /// States that wait.
 pub(super) struct Pile {
@@ -45,15 +58,17 @@ impl Drop for Pile {
 }
 
 impl Pile {
-    pub fn new(budget: &Arc<Budget>) -> Pile {
+    /// `None` if there is no memory for it.
+    pub fn new(budget: &Arc<Budget>) -> Option<Pile> {
         let (rows, successors) = (Rows::new(0), Rows::new(MOST_BYTES));
-        Pile { rows, starts: Vec::new(), successors, taken: 0, budget: budget.clone() }
+        let (starts, taken) = (Vec::new(), SUCCESSORS);
+        let pile = || Pile { rows, starts, successors, taken, budget: budget.clone() };
+        budget.take(taken).then(pile)
     }
 
-    /// The same memory, empty, if that is little.
-    pub fn clear(mut self) -> Option<Pile> {
+    /// Forgets all states; their memory is used again.
+    pub fn clear(&mut self) {
         self.pop(self.starts.len());
-        (self.rows.bytes().len() <= KEPT).then_some(self)
     }
 
     /// Puts a row of others on top; false if there is no memory.
@@ -70,18 +85,20 @@ impl Pile {
         true
     }
 
-    /// Takes memory for one more.
+    /// Takes memory for one more. As long as it is copied there, what there was is
+    /// taken too.
     #[cold]
     fn grow(&mut self, rows: &Rows, at: usize) -> bool {
-        let n = (self.starts.len() + 1).next_power_of_two();
-        let needed = (self.rows.bytes_with(rows, at) + n * size_of::<usize>()) as u64;
-        let more = needed.saturating_sub(self.taken);
-        let taken = self.budget.take(more);
-        if taken {
-            self.taken += more;
-            self.starts.reserve_exact(n - self.starts.len());
+        let n = self.starts.capacity().max((self.starts.len() + 1).next_power_of_two());
+        let needed = self.rows.bytes_with(rows, at) + n * size_of::<usize>();
+        let taken = SUCCESSORS + needed as u64;
+        if needed > MOST_PILED || !self.budget.take(taken) {
+            return false;
         }
-        taken
+        self.starts.reserve_exact(n - self.starts.len());
+        self.rows.make_room_for(rows, at);
+        self.budget.give(std::mem::replace(&mut self.taken, taken));
+        true
     }
 
     /// Takes `n` states from the top.
@@ -94,15 +111,23 @@ impl Pile {
     }
 }
 
-/// Searches; false if it is to be done over.
-pub(super) fn search(make: &Maker, run: &Run, mut marker: Marker, pile: &mut Pile) -> bool {
+/// Searches as far as that can be done.
+pub(super) fn search(make: &Maker, run: &Run, marker: Marker, pile: &mut Pile) -> End {
     let mut model = make();
-    let mut dice = Dice(run.options.seed);
     let mut finds = Finds::new(run, pile);
     model.initial(&mut finds);
+    let end = explore(&mut *model, &mut finds, marker, pile);
+    pile.successors = finds.rows;
+    run.add_reached(model.reached());
+    end
+}
+
+fn explore(model: &mut dyn Model, finds: &mut Finds, mut marker: Marker, pile: &mut Pile) -> End {
+    let run = finds.run;
+    let mut dice = Dice(run.options.seed);
     for n_bundles in 0.. {
-        if finds.is_over {
-            return false;
+        if finds.gave_up != End::Done {
+            return finds.gave_up;
         }
         finds.count();
         let fresh = marker.mark(&finds.rows);
@@ -112,7 +137,7 @@ pub(super) fn search(make: &Maker, run: &Run, mut marker: Marker, pile: &mut Pil
             fresh.reverse();
         }
         if !finds.hand_on(fresh, pile) {
-            return false;
+            return End::Full;
         }
         if n_bundles % REPORT_BUNDLES == 0 {
             run.look_at_clock();
@@ -120,11 +145,9 @@ pub(super) fn search(make: &Maker, run: &Run, mut marker: Marker, pile: &mut Pil
         if pile.starts.is_empty() || run.is_stopped() {
             break;
         }
-        finds.expand(&mut *model, pile);
+        finds.expand(model, pile);
     }
-    pile.successors = finds.rows;
-    run.add_reached(model.reached());
-    true
+    End::Done
 }
 
 /// What a bundle leads to.
@@ -133,8 +156,8 @@ struct Finds<'r> {
     rows: Rows,
     /// What successors of each state of the bundle have in their heads.
     heads: [Head; BUNDLE],
-    /// The search is to be done over.
-    is_over: bool,
+    /// Why the search is to be done over, if it is.
+    gave_up: End,
     /// The expansion under way was given up.
     aborted: bool,
 }
@@ -146,7 +169,7 @@ impl<'r> Finds<'r> {
         rows.set_head(Head::NONE);
         rows.take_count();
         rows.set_due(NEVER);
-        Finds { run, rows, heads: [Head::NONE; BUNDLE], is_over: false, aborted: false }
+        Finds { run, rows, heads: [Head::NONE; BUNDLE], gave_up: End::Done, aborted: false }
     }
 
     /// Counts transitions, unless some may be missing.
@@ -188,9 +211,8 @@ impl<'r> Finds<'r> {
         pile.pop(n);
     }
 
-    /// What was found is not enough, as the way to it is not known.
-    fn give_up(&mut self) -> Flow {
-        self.is_over = true;
+    fn give_up(&mut self, why: End) -> Flow {
+        self.gave_up = why;
         Flow::Stop
     }
 }
@@ -202,7 +224,7 @@ impl Sink for Finds<'_> {
 
     fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
         self.rows.push(state);
-        if self.rows.is_full() { self.give_up() } else { Flow::Continue }
+        if self.rows.is_full() { self.give_up(End::Full) } else { Flow::Continue }
     }
 
     fn rows(&mut self) -> Option<&mut Rows> {
@@ -210,11 +232,11 @@ impl Sink for Finds<'_> {
     }
 
     fn make_room(&mut self) -> Flow {
-        self.give_up()
+        self.give_up(End::Full)
     }
 
     fn fault(&mut self, fault: Fault, _steps: &[Step]) -> Flow {
-        if self.run.ignores(&fault) { Flow::Continue } else { self.give_up() }
+        if self.run.ignores(&fault) { Flow::Continue } else { self.give_up(End::Violation) }
     }
 
     fn wants(&self, kind: FaultKind) -> bool {

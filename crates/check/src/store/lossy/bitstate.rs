@@ -74,9 +74,9 @@ impl Bitstate {
         self.layout
     }
 
-    /// Whether the processor has all of it at hand.
-    pub fn is_near(&self) -> bool {
-        self.bits <= NEAR
+    /// Whether the processor has all of an arena of so many bits at hand.
+    pub fn is_near(bits: u64) -> bool {
+        bits <= NEAR
     }
 
     /// Sets the bits of a state, and tells how many of them were not set. As
@@ -88,8 +88,8 @@ impl Bitstate {
             let (word, at) = (self.word(bit), bit % 64);
             // Relaxed: nobody else is there.
             let value = word.load(Ordering::Relaxed);
-            set += !value >> at & 1;
-            word.store(value | 1 << at, Ordering::Relaxed);
+            set += (!value >> at) & 1;
+            word.store(value | (1 << at), Ordering::Relaxed);
             true
         });
         set

@@ -25,14 +25,13 @@ impl Drop for Marker<'_> {
     }
 }
 
-impl<'c> LossyStore<'c, Bitstate> {
-    /// Access for a thread that is alone; `None` if the arena is too large for
-    /// that, or the hash functions are others, or chance decides.
-    pub fn marker(&self) -> Option<Marker<'_>> {
-        let is_plain = self.polynomials.is_none() && self.unlucky == 0;
+impl LossyStore<'_, Bitstate> {
+    /// Access for a thread that is alone. Hash functions must be the default ones,
+    /// and every state be stored.
+    pub fn marker(&self) -> Marker<'_> {
+        debug_assert!(self.polynomials.is_none() && self.unlucky == 0);
         let teller = Teller::new(self.collector);
-        let marker = || Marker { store: self, teller, set: 0, fresh: Vec::new() };
-        (is_plain && self.filter.is_near()).then(marker)
+        Marker { store: self, teller, set: 0, fresh: Vec::new() }
     }
 }
 
