@@ -29,6 +29,7 @@ const MOST_PILED: usize = 16 << 20;
 /// So many bytes of them are never due, wherever they begin: all are marked
 /// together.
 const NEVER: usize = usize::MAX / 2;
+
 /// What became of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
