@@ -224,7 +224,7 @@ pub struct Context {
     pub stopped: bool,
     /// Of the state that the function that makes rounds has left to its caller.
     pub status: Status,
-    /// The buffer of the first frame.
+    /// The buffer of frame 1, where the state that is expanded makes frames.
     pub next_frame: *mut u8,
     pub gave_up: GaveUp,
     pub panic: Option<Box<dyn Any + Send>>,
@@ -340,6 +340,7 @@ impl Context {
         state.len() == self.whole_len
     }
 
+    /// Gets ready for a state of another length, or one that lacks processes.
     #[cold]
     #[inline(never)]
     pub fn load_other(&mut self, state: &[u8]) {
