@@ -98,7 +98,7 @@ pub struct Outcome {
     pub store_memory: u64,
     /// For each action, whether it was ever run.
     pub reached: Vec<bool>,
-    /// The states were folded together at the end.
+    /// The states were packed or folded together at the end.
     pub compressed: bool,
     /// States of a chain that were looked up before a state counted as visited.
     pub precision: u32,

@@ -82,6 +82,70 @@ fn both_orders_find_the_hole_and_breadth_first_the_nearest_way() {
     assert_eq!((bfs.verdict, bfs.violations[0].depth), (Verdict::Violation, 105));
 }
 
+/// Two roads from one place. The first has no end, and one that follows it never
+/// comes to the hole at the end of the other, which is rough from some place on.
+struct Fork {
+    end: u32,
+    rough_from: u32,
+}
+
+impl Model for Fork {
+    fn initial(&mut self, sink: &mut dyn Sink) -> Flow {
+        sink.successor(&[0; 24], &[])
+    }
+
+    fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        let at = u32::from_le_bytes([state[0], state[1], state[2], state[3]]);
+        for road in [1, 2] {
+            if at > 0 && state[4] != road {
+                continue;
+            }
+            let steps = [Step { process: 0, action: ActionIdx(road.into()) }];
+            if road == 2 && at + 1 == self.end {
+                return sink.fault(Fault::assertion("fell into the hole"), &steps);
+            }
+            let mut next = state.to_vec();
+            next[..4].copy_from_slice(&(at + 1).to_le_bytes());
+            next[4] = road;
+            if road == 2 && at >= self.rough_from {
+                let ground = |i: usize| (at.wrapping_mul(0x9E37_79B9) >> (i % 24)) as u8;
+                next[5..].iter_mut().enumerate().for_each(|(i, byte)| *byte = ground(i));
+            }
+            if sink.successor(&next, &steps) == Flow::Stop {
+                return Flow::Stop;
+            }
+        }
+        Flow::Continue
+    }
+}
+
+#[test]
+fn a_way_is_whole_whatever_was_kept_of_it() {
+    let interrupt = AtomicBool::new(false);
+    let compress = Compress::Auto;
+    // States are packed from 10 on, and ways are kept again from 5,120 on.
+    let mut n_packed = 0;
+    for (end, rough_from, depth) in [
+        (4, u32::MAX, None),
+        (500, u32::MAX, None),
+        (500, 200, None),
+        (20_000, u32::MAX, None),
+        (20_000, 12_000, None),
+        (20_000, u32::MAX, Some(30_000)),
+    ] {
+        let options =
+            Options { compress, fold_after: 40, depth, ..options(Order::Dfs, &interrupt) };
+        let fork = || Box::new(Fork { end, rough_from }) as Box<dyn Model>;
+        let outcome = check::check(&fork, &options).expect("no files are in use");
+        n_packed += outcome.compressed as usize;
+        assert_eq!(outcome.verdict, Verdict::Violation, "{end} {rough_from}");
+        let Found { steps, depth, .. } = &outcome.violations[0];
+        assert_eq!((steps.len(), *depth), (end as usize, end as usize));
+        assert!(steps.iter().all(|step| step.action.0 == 2), "the way to the hole");
+    }
+    assert_eq!(n_packed, 3);
+}
+
 #[test]
 fn counts_agree_when_the_hole_is_ignored() {
     let interrupt = AtomicBool::new(false);

@@ -492,7 +492,7 @@ pub enum OnFull {
 pub enum When {
     Off,
     On,
-    /// When memory is short
+    /// Where it saves time, and when memory is short
     Auto,
 }
 

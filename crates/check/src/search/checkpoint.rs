@@ -15,7 +15,7 @@ use super::{Options, Order};
 use crate::blocks::{BlockReader, BlockWriter, damaged, read_number, write_number};
 use crate::files::{Difference, Error, Trouble};
 use crate::outcome::Saved;
-use crate::store::{ExactStore, Known, PackedStore, Shape, TreeStore};
+use crate::store::{Aim, ExactStore, Known, PackedStore, Shape, TreeStore};
 use serde::{Deserialize, Serialize};
 use std::fs::File;
 use std::io::{self, BufReader, Read, Write};
@@ -24,7 +24,7 @@ use std::time::Duration;
 
 /// The first line of every checkpoint. The number changes with the format, and
 /// with what states are made of.
-const MAGIC: &[u8] = b"supertrace checkpoint 2\n";
+const MAGIC: &[u8] = b"supertrace checkpoint 3\n";
 /// What checkpoints of all versions begin with.
 const ANY_MAGIC: &[u8] = b"supertrace checkpoint ";
 /// A header has no more bytes than this.
@@ -43,7 +43,7 @@ struct Header {
 #[derive(Serialize, Deserialize)]
 enum Form {
     Exact,
-    Packed(Known),
+    Packed { known: Known, aim: Aim, keeps_ways: bool },
     Tree(Vec<Shape>),
 }
 
@@ -125,7 +125,11 @@ impl Checkpoint {
         let mut to = BlockWriter::new(file);
         let store = match kept {
             Kept::Exact(_) => Form::Exact,
-            Kept::Packed(store) => Form::Packed(store.known().clone()),
+            Kept::Packed(store) => Form::Packed {
+                known: store.known().clone(),
+                aim: store.aim(),
+                keeps_ways: store.keeps_ways(),
+            },
             Kept::Tree(tree) => Form::Tree(tree.shapes()),
             // Not with a store that is lossy.
             _ => return Err(damaged()),
@@ -248,8 +252,10 @@ fn read_states(
     }
     let kept = match &header.store {
         Form::Exact => Kept::Exact(ExactStore::load(hidden, from, &run.budget)?),
-        Form::Packed(known) => {
-            Kept::Packed(Box::new(PackedStore::load(known.clone(), from, &run.budget)?))
+        Form::Packed { known, aim, keeps_ways } => {
+            let known = known.clone();
+            let store = PackedStore::load(known, *aim, *keeps_ways, from, &run.budget)?;
+            Kept::Packed(Box::new(store))
         }
         Form::Tree(shapes) => {
             Kept::Tree(Box::new(TreeStore::load(shapes.clone(), from, &run.budget)?))

@@ -11,12 +11,17 @@ use crate::crc::Crc;
 use crate::files::{Error, Files, Trouble};
 use crate::outcome::{Saved, Stop};
 use crate::store::{
-    Bitstate, Compact, ExactStore, Filter, Fingerprints, Full, LossyStore, PackedStore, Store,
-    Token, TreeStore,
+    Aim, Bitstate, Compact, ExactStore, Filter, Fingerprints, LossyStore, Name, PackedStore, Store,
+    TreeStore,
 };
 
 /// Which bits vary is known sooner than where to cut a tree.
 const EARLIER: u64 = 4;
+/// Ways are kept from so many times as many states on: until then they are soon
+/// found once more.
+const WAYS_LATER: u64 = 128;
+/// Bytes that the exact store takes for a state besides its own, with the table.
+const OTHER_BYTES: u64 = 56;
 /// Waiting states are worth going to disk if they take this part of the memory.
 const WORTH_SPILLING: u64 = 32;
 
@@ -80,9 +85,7 @@ impl<'a> Job<'a> {
         if run.is_stopped() {
             return;
         }
-        if self.compress == Compress::On && matches!(self.kept, Kept::Exact(_)) {
-            run.pause_at(run.options.fold_after / EARLIER);
-        }
+        self.plan_ahead(run);
         if let Kept::Fingerprints(store) = &self.kept {
             run.pause_at(store.filter.most());
         }
@@ -134,7 +137,15 @@ impl<'a> Job<'a> {
         self.kept
     }
 
-    fn search(&mut self, make: &Maker, run: &Run) {
+    /// If states are kept in full.
+    pub fn exact(&self) -> Option<&ExactStore> {
+        match &self.kept {
+            Kept::Exact(store) => Some(store),
+            _ => None,
+        }
+    }
+
+    pub fn search(&mut self, make: &Maker, run: &Run) {
         fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
             provide_meanwhile(store, || match run.options.order {
                 Order::Dfs => dfs::search(make, run, store, frontier),
@@ -164,59 +175,99 @@ impl<'a> Job<'a> {
         }
     }
 
+    /// Has the search pause when its states are to be packed, or when it is time to
+    /// keep ways.
+    fn plan_ahead(&self, run: &Run) {
+        let Options { fold_after, order, max_violations, .. } = *run.options;
+        let pack_after = fold_after / EARLIER;
+        let packs = match self.compress {
+            Compress::On => true,
+            Compress::Auto => {
+                // The ways to many violations would take long to be found once more, and
+                // who wants the nearest one expects one.
+                let few_ways = max_violations <= 1 && order == Order::Dfs;
+                few_ways && !run.has_states(pack_after)
+            }
+            Compress::Off => false,
+        };
+        match &self.kept {
+            Kept::Exact(_) if packs => run.pause_at(pack_after),
+            Kept::Packed(store) if store.aim() == Aim::Speed && !store.keeps_ways() => {
+                // There must be memory to find them once more.
+                let most = run.budget.limit() / (2 * (store.state_len() as u64 + OTHER_BYTES));
+                run.pause_at(most.min(fold_after * WAYS_LATER));
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether there is a way to go on with less memory.
     fn can_fold(&self) -> bool {
-        matches!(self.kept, Kept::Exact(_)) && self.compress != Compress::Off
+        match &self.kept {
+            Kept::Exact(_) => self.compress != Compress::Off,
+            Kept::Packed(store) => store.aim() == Aim::Speed,
+            _ => false,
+        }
     }
 
     fn has_misfits(&self) -> bool {
         matches!(&self.kept, Kept::Packed(store) if store.has_misfits())
     }
 
-    /// Packs the states, or folds them together if that cannot be done and there
-    /// are enough of them, or no memory for more. They are lost if there is no
+    /// Goes on with another store, or in another way: packs the states, or folds
+    /// them together if that cannot be done and there are enough of them, or no
+    /// memory for more; keeps ways, or forgets them. States are lost if there is no
     /// room for that.
     fn fold(&mut self, run: &Run) {
-        let store = match std::mem::replace(&mut self.kept, Kept::Nothing) {
-            Kept::Exact(store) => store,
-            other => {
-                run.pause_at(u64::MAX);
-                self.kept = other;
-                return;
-            }
-        };
-        let few = run.event() == Event::Enough && !run.has_states(run.options.fold_after);
+        let is_short = run.event() == Event::Full;
+        let few = !is_short && !run.has_states(run.options.fold_after);
         run.pause_at(u64::MAX);
         // What is lost on the way cannot be written down.
         let is_saved = self.checkpoint.is_some();
         let go_on = || run.limit().filter(|_| !is_saved).map_or(Ok(()), |stop| Err(stop.into()));
         let (budget, frontier) = (&run.budget, &mut self.frontier);
-        let folded = store.pack(budget, |name| rename(frontier, name)).and_then(|packed| {
-            Ok(match packed {
-                Ok(packed) => Kept::Packed(Box::new(packed)),
-                Err(store) if few => {
-                    run.pause_at(run.options.fold_after);
-                    Kept::Exact(store)
-                }
-                Err(store) => {
-                    let rename = |name: &mut Name| rename(frontier, name);
-                    Kept::Tree(Box::new(store.fold(budget, rename, go_on)?))
-                }
-            })
-        });
+        let mut rename = |name: &mut Name| rename(frontier, run, name);
+        let saves_time = self.compress == Compress::Auto && !is_short;
+        let aim = if saves_time { Aim::Speed } else { Aim::Memory };
+        let folded = match std::mem::replace(&mut self.kept, Kept::Nothing) {
+            Kept::Exact(store) => store.pack(aim, budget, &mut rename).and_then(|packed| {
+                Ok(match packed {
+                    Ok(packed) => Kept::Packed(Box::new(packed)),
+                    Err(store) if saves_time => Kept::Exact(store),
+                    Err(store) if few => {
+                        run.pause_at(run.options.fold_after);
+                        Kept::Exact(store)
+                    }
+                    Err(store) => Kept::Tree(Box::new(store.fold(budget, &mut rename, go_on)?)),
+                })
+            }),
+            Kept::Packed(mut store) => match is_short {
+                true => store.shrink(budget, &mut rename),
+                false => store.keep_ways(budget, &mut rename),
+            }
+            .map(|()| Kept::Packed(store)),
+            other => Ok(other),
+        };
         self.go_on_with(folded, run);
+        if matches!(self.kept, Kept::Packed(_)) {
+            self.plan_ahead(run);
+        }
     }
 
     /// Makes room for states that did not fit; false, and all is as it was, if
     /// there is no memory for that.
     fn widen(&mut self, run: &Run) -> bool {
-        let Kept::Packed(store) = &self.kept else { return false };
+        let Kept::Packed(store) = &mut self.kept else { return false };
         let (budget, frontier) = (&run.budget, &mut self.frontier);
-        let widened = store.widen(budget, |name| rename(frontier, name)).and_then(|widened| {
-            Ok(match widened {
-                Some(packed) => Kept::Packed(Box::new(packed)),
-                None => Kept::Tree(Box::new(store.fold(budget, |name| rename(frontier, name))?)),
-            })
-        });
+        let mut rename = |name: &mut Name| rename(frontier, run, name);
+        let widened = match store.widen(budget, &mut rename) {
+            Ok(true) => return true,
+            Ok(false) if store.aim() == Aim::Speed => {
+                store.unpack(budget, &mut rename).map(Kept::Exact)
+            }
+            Ok(false) => store.fold(budget, &mut rename).map(|tree| Kept::Tree(Box::new(tree))),
+            Err(trouble) => Err(trouble),
+        };
         if matches!(widened, Err(Trouble::Full)) {
             return false;
         }
@@ -260,11 +311,9 @@ impl<'a> Job<'a> {
     }
 }
 
-/// Names a state anew.
-type Name<'n> = dyn FnMut(Token) -> Result<Token, Full> + 'n;
-
-/// Names all states that wait anew.
-fn rename(frontier: &mut [Stack], name: &mut Name) -> Result<(), Trouble> {
+/// Names all states anew that wait, or from which violations were met.
+fn rename(frontier: &mut [Stack], run: &Run, name: &mut Name) -> Result<(), Trouble> {
+    run.rename_found(name)?;
     frontier.iter_mut().try_for_each(|stack| stack.rename(name))
 }
 

@@ -15,11 +15,12 @@ mod spill;
 mod stack;
 mod strict;
 mod turns;
+mod way_to;
 mod worker;
 
 use crate::files::{Error, Files};
 use crate::outcome::{Found, Lossy, Outcome, Progress, Stop, Verdict};
-use crate::store::{Bitstate, Collect, Filter, Layout, LossyStore, Shape, Store};
+use crate::store::{Aim, Bitstate, Collect, Filter, Layout, LossyStore, Shape, Store};
 use ir::fault::{Fault, FaultKind};
 use ir::model::Model;
 use ir::source::Span;
@@ -59,12 +60,13 @@ pub enum Turns {
     Random,
 }
 
-/// Whether states are kept folded together: a fifth of the memory, some time.
+/// Whether states are kept packed or folded together: a fifth of the memory, some
+/// time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Compress {
     Off,
     On,
-    /// When memory is short.
+    /// Packed where that saves time, and all of it when memory is short.
     Auto,
 }
 
@@ -99,7 +101,8 @@ pub struct Options<'a> {
     pub precision: u32,
     pub threads: usize,
     pub compress: Compress,
-    /// With `Compress::On`, states after which they are folded.
+    /// States after which they are folded, with `Compress::On`; they are packed
+    /// sooner.
     pub fold_after: u64,
     /// Longest path to follow.
     pub depth: Option<usize>,
@@ -190,14 +193,9 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
     let options = run.options;
     let bytes = kept.bytes(run);
     let (shapes, compressed) = match kept {
-        Kept::Exact(store) => {
-            let mut model = make();
-            let hidden = model.hidden();
-            let found = run.take_found().into_iter();
-            let found = found.map(|w| path::found(&mut *model, &store, w)).collect();
-            let outcome = outcome(run, found, bytes);
-            drop(store);
-            return if hidden > 0 { outcome } else { in_spins_order(make, options, outcome) };
+        Kept::Exact(store) => return conclude_exact(make, run, store),
+        Kept::Packed(store) if store.aim() == Aim::Speed => {
+            return Outcome { compressed: true, ..conclude_exact(make, run, *store) };
         }
         Kept::Fingerprints(store) => {
             let lossy = bitstate(store.filter.arena(), None);
@@ -225,14 +223,49 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
     let mut outcome = Outcome { compressed, ..outcome(run, Vec::new(), bytes) };
     let ways = found.iter().filter_map(|w| way(make, options, &shapes, w, run.spent()));
     outcome.violations = ways.collect();
-    if !outcome.violations.is_empty() {
-        outcome.verdict = Verdict::Violation;
-    } else if !found.is_empty() {
-        // Nothing is reported that was not run again.
-        outcome.verdict = Verdict::Incomplete;
-        outcome.stop = Some(Stop::Way);
+    if !found.is_empty() {
+        told(&mut outcome);
     }
     outcome
+}
+
+/// The same after a search that has kept ways, or that can be done once more.
+fn conclude_exact(make: &Maker, run: &Run, store: impl Store) -> Outcome {
+    let mut model = make();
+    let ways = run.take_found().into_iter().map(|w| path::way(&mut *model, &store, w));
+    let ways: Vec<path::Way> = ways.collect();
+    let mut outcome = outcome(run, Vec::new(), store.bytes());
+    // Its memory is needed.
+    drop(store);
+    if ways.is_empty() {
+        return outcome;
+    }
+    let first = if model.hidden() > 0 { None } else { spins_first(make, run) };
+    outcome.violations = match first {
+        Some(found) => vec![found],
+        None => ways.into_iter().filter_map(|way| whole(make, run.options, way)).collect(),
+    };
+    told(&mut outcome);
+    outcome
+}
+
+/// A violation with the whole way to it.
+fn whole(make: &Maker, options: &Options, way: path::Way) -> Option<Found> {
+    let path::Way { mut found, begins_with } = way;
+    if let Some(state) = begins_with {
+        let (mut steps, depth) = way_to::way_to(make, options, &state)?;
+        steps.append(&mut found.steps);
+        (found.steps, found.depth) = (steps, found.depth + depth);
+    }
+    Some(found)
+}
+
+/// There were violations: nothing is reported that was not run again.
+fn told(outcome: &mut Outcome) {
+    match outcome.violations.is_empty() {
+        false => outcome.verdict = Verdict::Violation,
+        true => (outcome.verdict, outcome.stop) = (Verdict::Incomplete, Some(Stop::Way)),
+    }
 }
 
 fn conclude_bitstate(make: &Maker, run: &Run, store: &LossyStore<Bitstate>) -> Outcome {
@@ -251,7 +284,7 @@ fn conclude_lossy<F: Filter>(
     store: &LossyStore<F>,
     lossy: Lossy,
 ) -> Outcome {
-    let way = |witness| path::found(&mut *make(), store, witness);
+    let way = |witness| path::way(&mut *make(), store, witness).found;
     let found = run.take_found().into_iter().map(way).collect();
     let mut outcome = outcome(run, found, store.bytes());
     outcome.states = outcome.states.saturating_sub(store.n_unstored());
@@ -263,20 +296,19 @@ fn conclude_lossy<F: Filter>(
     outcome
 }
 
-/// Replaces the violation that was found by the one that Spin finds first, if
-/// that is found soon. So the result does not depend on the number of threads.
-fn in_spins_order(make: &Maker, options: &Options, mut outcome: Outcome) -> Outcome {
-    if options.order == Order::Bfs || options.max_violations > 1 || outcome.violations.is_empty() {
-        return outcome;
+/// The violation that Spin finds first, if that is found soon: so the result does
+/// not depend on the number of threads.
+fn spins_first(make: &Maker, run: &Run) -> Option<Found> {
+    let options = run.options;
+    if options.order == Order::Bfs || options.max_violations > 1 {
+        return None;
     }
-    let left = options.time.map_or(SPIN_ORDER_MOST, |t| t.saturating_sub(outcome.spent));
-    let time = (outcome.spent * SPIN_ORDER).clamp(SPIN_ORDER_LEAST, SPIN_ORDER_MOST).min(left);
+    let spent = run.spent();
+    let left = options.time.map_or(SPIN_ORDER_MOST, |t| t.saturating_sub(spent));
+    let time = (spent * SPIN_ORDER).clamp(SPIN_ORDER_LEAST, SPIN_ORDER_MOST).min(left);
     let ignore = options.ignore.clone();
     let options = Options { time: Some(time), ignore, files: None, ..*options };
-    if let Some(found) = retrace::retrace(make, &Run::new(&options), Vec::new(), None) {
-        outcome.violations = vec![found];
-    }
-    outcome
+    retrace::retrace(make, &Run::new(&options), Vec::new(), None)
 }
 
 /// The way to a violation after a search that has not kept it.

@@ -8,18 +8,46 @@ use crate::store::{Filter, LossyStore, SlabDesk, Store, Token, Writer};
 use ir::fault::Fault;
 use ir::model::{Flow, Model, Sink, Step};
 
-pub(super) fn found<S: Store>(model: &mut dyn Model, store: &S, witness: Witness) -> Found {
-    let Witness { fault, from, steps: last, depth } = witness;
+/// A violation and the way to it, or what is kept of that.
+pub(super) struct Way {
+    pub found: Found,
+    /// The state that it begins with, if that is not an initial one.
+    pub begins_with: Option<Vec<u8>>,
+}
+
+pub(super) fn way<S: Store>(model: &mut dyn Model, store: &S, witness: Witness) -> Way {
+    let Witness { fault, from, steps: last, .. } = witness;
+    let tokens = tokens(store, from);
+    let writer = &mut store.writer();
+    let (mut steps, is_whole) = steps(model, writer, &tokens);
+    // A deadlock has no step of its own.
+    let depth = tokens.len().saturating_sub(1) + !last.is_empty() as usize;
+    steps.extend(last);
+    let mut space = Vec::new();
+    let first = tokens.first().filter(|_| !is_whole);
+    let begins_with = first.map(|first| writer.read(*first, &mut space).to_vec());
+    Way { found: Found { fault, depth, steps }, begins_with }
+}
+
+/// The steps to a state of which the whole way is kept, and its depth on it.
+pub(super) fn steps_to<S: Store>(
+    model: &mut dyn Model,
+    store: &S,
+    token: Token,
+) -> (Vec<Step>, usize) {
+    let tokens = tokens(store, Some(token));
+    (steps(model, &mut store.writer(), &tokens).0, tokens.len() - 1)
+}
+
+/// The states on the way to one, as far as they are kept.
+fn tokens<S: Store>(store: &S, mut at: Option<Token>) -> Vec<Token> {
     let mut tokens = Vec::new();
-    let mut at = from;
     while let Some(token) = at {
         tokens.push(token);
         at = store.parent(token);
     }
     tokens.reverse();
-    let mut steps = steps(model, &mut store.writer(), &tokens);
-    steps.extend(last);
-    Found { fault, depth, steps }
+    tokens
 }
 
 /// A violation at the end of a way whose states are kept now, one after the
@@ -40,27 +68,34 @@ pub(super) fn witness<'s, F: Filter>(
     Some(Witness { fault, from, steps: steps.to_vec(), depth })
 }
 
-/// The steps to the first of these states, which is an initial one, and from
-/// there to the last.
-pub(super) fn steps(model: &mut dyn Model, writer: &mut impl Writer, way: &[Token]) -> Vec<Step> {
-    let mut steps = Vec::new();
+/// The steps to the first of these states, if it is an initial one, and from
+/// there to the last; whether it is.
+pub(super) fn steps(
+    model: &mut dyn Model,
+    writer: &mut impl Writer,
+    way: &[Token],
+) -> (Vec<Step>, bool) {
+    let (mut steps, mut is_whole) = (Vec::new(), true);
     let [mut here, mut there] = [Vec::new(), Vec::new()];
     if let Some(first) = way.first() {
         let to = writer.read(*first, &mut there);
-        model.initial(&mut Between { to, steps: &mut steps });
+        let begin = &mut Between { to, steps: &mut steps, met: false };
+        model.initial(begin);
+        is_whole = begin.met;
     }
     for pair in way.windows(2) {
         let from = writer.read(pair[0], &mut here);
         let to = writer.read(pair[1], &mut there);
-        model.expand(from, &mut Between { to, steps: &mut steps });
+        model.expand(from, &mut Between { to, steps: &mut steps, met: false });
     }
-    steps
+    (steps, is_whole)
 }
 
 /// Keeps the steps that lead to a successor.
 struct Between<'a> {
     to: &'a [u8],
     steps: &'a mut Vec<Step>,
+    met: bool,
 }
 
 impl Sink for Between<'_> {
@@ -69,6 +104,7 @@ impl Sink for Between<'_> {
             return Flow::Continue;
         }
         self.steps.extend_from_slice(steps);
+        self.met = true;
         Flow::Stop
     }
 

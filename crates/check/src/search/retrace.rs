@@ -44,7 +44,7 @@ pub(super) fn retrace(
     };
     let tokens: Vec<Token> = stack.iter().filter_map(on_the_way).collect();
     let depth = tokens.len().saturating_sub(1) + !last.is_empty() as usize;
-    let mut steps = path::steps(&mut *model, &mut store.writer(), &tokens);
+    let (mut steps, _) = path::steps(&mut *model, &mut store.writer(), &tokens);
     steps.extend(last);
     Some(Found { fault, depth, steps })
 }

@@ -6,7 +6,7 @@ use super::{Options, Order};
 use crate::files::{Error, Trouble};
 use crate::memory::Budget;
 use crate::outcome::{Progress, Stop};
-use crate::store::Token;
+use crate::store::{Full, Name, Token};
 use ir::fault::{Fault, FaultKind};
 use ir::model::Step;
 use serde::{Deserialize, Serialize};
@@ -221,6 +221,13 @@ impl<'a> Run<'a> {
                 self.stop(Stop::Violations);
             }
         }
+    }
+
+    /// Names the states anew from which violations were met.
+    pub fn rename_found(&self, name: &mut Name) -> Result<(), Full> {
+        let mut found = self.found.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut tokens = found.iter_mut().filter_map(|witness| witness.from.as_mut());
+        tokens.try_for_each(|token| name(*token).map(|new| *token = new))
     }
 
     /// Called between levels: ends the search if enough was found.

@@ -10,7 +10,7 @@
 //! Guarantee: a state that was new once is found for ever after, and no other
 //! state is taken for it: states are compared byte by byte.
 
-use super::packed::{Form, Known, PackedStore};
+use super::packed::{Aim, Form, Known, PackedStore};
 use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
 use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
@@ -74,16 +74,18 @@ impl ExactStore {
     /// found are forgotten. If there is no form for them, all is as it was.
     pub(crate) fn pack<E: From<Full>>(
         self,
+        aim: Aim,
         budget: &Arc<Budget>,
         rename: impl FnOnce(&mut dyn FnMut(Token) -> Result<Token, Full>) -> Result<(), E>,
     ) -> Result<Result<PackedStore, ExactStore>, E> {
         let places = self.records.chunks().flatten();
         let known = Known::of(places.map(|place| self.records.state(place)));
-        let Some(form) = known.and_then(Form::new) else { return Ok(Err(self)) };
+        let form = known.and_then(Form::new).filter(|form| form.is_worth_it(aim));
+        let Some(form) = form else { return Ok(Err(self)) };
         let ExactStore { table, records, .. } = self;
         // Its memory is needed now.
         drop(table);
-        let packed = PackedStore::new(form, budget).ok_or(Full)?;
+        let packed = PackedStore::new(form, aim, budget).ok_or(Full)?;
         let mut writer = packed.writer();
         rename(&mut |token| writer.name(records.state(Place(token))))?;
         for (number, places) in records.chunks().enumerate() {
@@ -351,6 +353,17 @@ impl ExactWriter<'_> {
         self.settle_sought(&mut new)
     }
 
+    /// The name of a state, if it is there.
+    pub fn find(&self, state: &[u8]) -> Option<Token> {
+        let mut found = None;
+        let is = |entry| {
+            found = Some(Placed::place(entry));
+            self.store.is(entry, state)
+        };
+        let is_there = self.store.table.find(self.store.hash(state), is, &crossbeam_epoch::pin());
+        found.filter(|_| is_there)
+    }
+
     fn clear(&mut self) {
         self.rows.clear();
         self.rows.set_due(BLOCK * stride(self.last_len));
@@ -399,8 +412,6 @@ impl Writer for ExactWriter<'_> {
     }
 
     fn contains(&mut self, state: &[u8]) -> bool {
-        let guard = &crossbeam_epoch::pin();
-        let hash = self.store.hash(state);
-        self.store.table.find(hash, |e| self.store.is(e, state), guard)
+        self.find(state).is_some()
     }
 }

@@ -21,7 +21,7 @@ pub use lossy::{
     Bitstate, Collect, Collector, Compact, Filter, Fingerprints, Hashes, Layout, LossyStore,
     Marked, Marker, Slab, SlabDesk, Wanted,
 };
-pub use packed::{Known, PackedStore};
+pub use packed::{Aim, Known, PackedStore};
 pub use shape::Shape;
 pub use tree::{TreeStore, TreeWriter};
 
@@ -29,6 +29,9 @@ use ir::rows::{Cause, HEAD, Rows, stride};
 
 /// The name that a store gives to a state.
 pub type Token = u64;
+
+/// Names a state anew.
+pub type Name<'n> = dyn FnMut(Token) -> Result<Token, Full> + 'n;
 
 /// States of which a tree's shapes are learnt.
 const SAMPLE: usize = 32_768;

@@ -49,8 +49,9 @@ pub struct Place(pub u64);
 pub struct Records {
     map: Mapping,
     chunk: u64,
-    /// Bytes given out.
+    /// Bytes given out, and those of them that were given back.
     given: AtomicU64,
+    released: AtomicU64,
     /// Bytes provided before they were given out.
     provided: AtomicU64,
     /// Chunks that threads have left before they were full.
@@ -92,6 +93,7 @@ impl Records {
             map,
             chunk,
             given: AtomicU64::new(0),
+            released: AtomicU64::new(0),
             provided: AtomicU64::new(0),
             left: Mutex::default(),
             budget: budget.clone(),
@@ -106,13 +108,10 @@ impl Records {
     /// `keep` is called the next record takes its place. `None` if memory is full.
     #[inline]
     pub fn write(&self, chunk: &mut Chunk, state: &[u8], parent: Place) -> Option<Place> {
-        let size = (HEAD + state.len()) as u64;
         if state.len() >= MAX_LEN {
             return None;
         }
-        if chunk.end - chunk.at < size {
-            *chunk = self.take(size)?;
-        }
+        self.reserve(chunk, state.len())?;
         let head = parent.0 | (state.len() as u64) << PLACE_BITS;
         // SAFETY: the chunk lies in the mapping and belongs to this thread; no
         // other thread reads it before it is told the place.
@@ -122,6 +121,16 @@ impl Records {
             copy(state, std::slice::from_raw_parts_mut(at.add(HEAD), state.len()));
         }
         Some(Place(chunk.at / UNIT as u64))
+    }
+
+    /// Makes sure that there is memory for the record of a state of this length.
+    #[inline]
+    pub fn reserve(&self, chunk: &mut Chunk, len: usize) -> Option<()> {
+        let size = (HEAD + len) as u64;
+        if chunk.end - chunk.at < size {
+            *chunk = self.take(size)?;
+        }
+        Some(())
     }
 
     /// Keeps the record just written, of a state of this length.
@@ -164,6 +173,7 @@ impl Records {
     pub fn release(&self, number: usize) {
         self.map.release(number * self.chunk as usize, self.chunk as usize);
         self.budget.give(self.chunk);
+        self.released.fetch_add(self.chunk, Ordering::Relaxed);
     }
 
     /// A thread writes no more: others may fill its chunk.
@@ -228,6 +238,12 @@ impl Records {
         prefetch(at.wrapping_add((HEAD + len - 1).min(LINE)));
     }
 
+    /// Asks for the first bytes of a record.
+    #[inline]
+    pub fn prefetch_first(&self, place: Place) {
+        prefetch(self.at(place));
+    }
+
     #[inline]
     pub fn state(&self, place: Place) -> &[u8] {
         // SAFETY: a place is known only after its record was written, and a
@@ -236,6 +252,25 @@ impl Records {
             let at = self.at(place);
             let len = at.cast::<u64>().read_unaligned() >> PLACE_BITS;
             std::slice::from_raw_parts(at.add(HEAD), len as usize)
+        }
+    }
+
+    /// The first eight bytes of a state that has so many.
+    #[inline]
+    pub fn word(&self, place: Place) -> u64 {
+        debug_assert!(self.state(place).len() >= size_of::<u64>());
+        // SAFETY: as in `state`; behind any record there are `SLACK` bytes.
+        unsafe { u64::from_le(self.at(place).add(HEAD).cast::<u64>().read_unaligned()) }
+    }
+
+    /// Changes all words. Nobody else may use them.
+    pub fn change_words(&mut self, mut change: impl FnMut(u64) -> u64) {
+        for place in self.chunks().flatten() {
+            let word = change(self.word(place));
+            // SAFETY: as in `word`; `&mut self` is the only user.
+            unsafe {
+                self.at(place).add(HEAD).cast_mut().cast::<u64>().write_unaligned(word.to_le())
+            }
         }
     }
 
@@ -287,6 +322,12 @@ impl Records {
             return Err(damaged().into());
         }
         Ok(records)
+    }
+}
+
+impl Drop for Records {
+    fn drop(&mut self) {
+        self.budget.give(*self.given.get_mut() - *self.released.get_mut());
     }
 }
 

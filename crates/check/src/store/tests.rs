@@ -2,7 +2,7 @@
 
 use super::packed::Form;
 use super::shape::Shape;
-use super::{ExactStore, Full, Known, PackedStore, Store, Token, TreeStore, Writer};
+use super::{Aim, ExactStore, Full, Known, Name, PackedStore, Store, Token, TreeStore, Writer};
 use crate::memory::Budget;
 use ir::rows::Head;
 use std::collections::HashSet;
@@ -26,7 +26,8 @@ fn tree(shapes: Vec<Shape>, limit: u64) -> TreeStore {
 fn packed(states: &[Vec<u8>], limit: u64) -> PackedStore {
     let known = Known::of(states.iter().map(Vec::as_slice));
     let form = known.and_then(Form::new).expect("states in which few bits vary");
-    PackedStore::new(form, &Arc::new(Budget::new(limit))).expect("room for a small store")
+    let budget = Arc::new(Budget::new(limit));
+    PackedStore::new(form, Aim::Memory, &budget).expect("room for a small store")
 }
 
 /// States of two lengths in which 40 bits vary.
@@ -130,7 +131,8 @@ fn a_packed_store_makes_room_for_what_does_not_fit() {
                   name: &mut dyn FnMut(Token) -> Result<Token, Full>| {
         tokens.iter_mut().try_for_each(|(token, _)| name(*token).map(|new| *token = new))
     };
-    let packed = store.pack::<Full>(&budget, |name| rename(&mut tokens, name)).expect("room");
+    let packed =
+        store.pack::<Full>(Aim::Memory, &budget, |name| rename(&mut tokens, name)).expect("room");
     let mut packed = packed.ok().expect("a form");
     // Another value of a byte, another length.
     let mut other = tokens[0].1.clone();
@@ -143,7 +145,7 @@ fn a_packed_store_makes_room_for_what_does_not_fit() {
         drop(writer);
         assert!(packed.has_misfits());
         let wider = packed.widen::<Full>(&budget, |name| rename(&mut tokens, name));
-        packed = wider.expect("room").expect("a wider form");
+        assert_eq!(wider, Ok(true), "a wider form");
         assert!(!packed.has_misfits());
         let mut writer = packed.writer();
         let token = insert(&mut writer, &misfit).expect("room").expect("a new state");
@@ -156,12 +158,72 @@ fn a_packed_store_makes_room_for_what_does_not_fit() {
     let mut writer = packed.writer();
     assert_eq!(insert(&mut writer, &[0xCC; 30]), Err(Full));
     drop(writer);
-    assert!(packed.widen::<Full>(&budget, |_| Ok(())).expect("room").is_none());
+    assert_eq!(packed.widen::<Full>(&budget, |_| Ok(())), Ok(false));
     let tree = packed.fold::<Full>(&budget, |name| rename(&mut tokens, name)).expect("room");
     let mut writer = tree.writer();
     let mut space = Vec::new();
     assert!(there(&mut |token| writer.read(token, &mut space).to_vec(), &tokens));
     assert!(tokens.iter().all(|(_, state)| insert(&mut writer, state) == Ok(None)));
+}
+
+#[test]
+fn a_packed_store_keeps_ways_when_it_is_told_to() {
+    let budget = Arc::new(Budget::new(1 << 30));
+    let states: Vec<Vec<u8>> = (0..60_000).map(|number| numbered(number, false)).collect();
+    let known = Known::of(states.iter().map(Vec::as_slice));
+    let form = known.and_then(Form::new).expect("states in which few bits vary");
+    let mut store = PackedStore::new(form, Aim::Speed, &budget).expect("room");
+    let rename = |tokens: &mut [Token], name: &mut Name| {
+        tokens.iter_mut().try_for_each(|token| name(*token).map(|new| *token = new))
+    };
+    let is_there = |store: &PackedStore, tokens: &[Token]| {
+        let (mut writer, mut space) = (store.writer(), Vec::new());
+        let pairs = tokens.iter().zip(&states);
+        pairs.into_iter().all(|(token, state)| writer.read(*token, &mut space) == *state)
+            && states[..tokens.len()].iter().all(|state| insert(&mut writer, state) == Ok(None))
+    };
+    // Each is found from the one before it.
+    let add = |store: &PackedStore, tokens: &mut Vec<Token>, n: usize| {
+        let mut writer = store.writer();
+        for state in &states[tokens.len()..n] {
+            writer.rows().set_head(Head::new(0, tokens.last().copied().unwrap_or(0)));
+            tokens.extend(insert(&mut writer, state).expect("room"));
+        }
+        assert_eq!(tokens.len(), n);
+    };
+    let mut tokens = Vec::new();
+    add(&store, &mut tokens, 20_000);
+    assert!(!store.keeps_ways() && store.parent(tokens[7]).is_none());
+    store.keep_ways::<Full>(&budget, |name| rename(&mut tokens, name)).expect("room");
+    add(&store, &mut tokens, 40_000);
+    assert!(store.keeps_ways() && is_there(&store, &tokens));
+    assert!(tokens[..20_000].iter().all(|token| store.parent(*token).is_none()));
+    let from = |i: usize| store.parent(tokens[i]) == Some(tokens[i - 1]);
+    assert!((20_000..40_000).all(from));
+    // What is in the way of a wider form has the same name in it.
+    let mut other = numbered(1, false);
+    other[10] = 9;
+    assert_eq!(insert(&mut store.writer(), &other), Err(Full));
+    assert_eq!(store.widen::<Full>(&budget, |_| panic!("names stay")), Ok(true));
+    assert!(
+        is_there(&store, &tokens)
+            && (20_000..40_000).all(|i| { store.parent(tokens[i]) == Some(tokens[i - 1]) })
+    );
+    let mut in_full = tokens.clone();
+    let exact = store.unpack::<Full>(&budget, |name| rename(&mut in_full, name)).expect("room");
+    let (mut writer, mut space) = (exact.writer(), Vec::new());
+    let pairs = in_full.iter().zip(&states);
+    assert!(pairs.into_iter().all(|(token, state)| writer.read(*token, &mut space) == *state));
+    assert_eq!(insert(&mut writer, &states[40_000]).map(|token| token.is_some()), Ok(true));
+    drop(writer);
+    drop(exact);
+    let before = store.bytes();
+    store.shrink::<Full>(&budget, |name| rename(&mut tokens, name)).expect("room");
+    assert!(!store.keeps_ways() && is_there(&store, &tokens) && store.bytes() < before / 2);
+    add(&store, &mut tokens, 60_000);
+    assert!(is_there(&store, &tokens));
+    drop(store);
+    assert_eq!(budget.used(), 0, "all of it is given back");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! Invariant: a state that fits comes back from its word byte by byte, as each
 //! bit that may vary has a place of its own.
 
+use super::Aim;
 use super::bits::{Selected, is_fast};
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,9 @@ const MOST_LENS: usize = 16;
 const MOST_WORDS: usize = 64;
 /// If states have not fitted so often, room is made for others.
 const MANY_MISFITS: u32 = 2;
+/// Words of states that are packed to save time, and bits that are left then.
+const FEW_WORDS: usize = 16;
+const SPARE_BITS: u32 = 10;
 /// Bytes behind a state that may be read.
 const SLACK: usize = 64;
 
@@ -28,8 +32,10 @@ const SLACK: usize = 64;
 pub struct Known {
     /// Their lengths, that of most states first.
     lens: Vec<usize>,
-    /// Word by word, with zeros behind shorter states: the bits that vary, those
-    /// that may, and the values of those that may not.
+    /// The longest that was added.
+    n_bytes: usize,
+    /// Word by word, as far as there are states: the bits that vary, those that
+    /// may, and the values of those that may not.
     varies: Vec<u64>,
     may_vary: Vec<u64>,
     constant: Vec<u64>,
@@ -61,6 +67,7 @@ impl Known {
         let (lens, n_misfits) = (self.lens.clone(), self.n_misfits + 1);
         let mut known = Known { lens, n_misfits, ..Known::default() };
         all(&mut |state| known.add(state).map(|_| ()))?;
+        known.extend(self.n_bytes, self.constant.iter().copied());
         let words = known.varies.iter_mut().zip(&mut known.constant).zip(&self.varies);
         for ((varies, constant), before) in words {
             *varies |= before;
@@ -74,13 +81,13 @@ impl Known {
     #[inline(always)]
     fn add(&mut self, state: &[u8]) -> Option<usize> {
         let number = match self.lens.iter().position(|len| *len == state.len()) {
-            Some(number) if !self.constant.is_empty() => number,
+            Some(number) if state.len() <= self.n_bytes => number,
             _ => self.add_len(state)?,
         };
-        // Behind a shorter state there are zeros.
-        let words = words(state).chain(std::iter::repeat(0));
-        for ((word, constant), varies) in words.zip(&mut self.constant).zip(&mut self.varies) {
-            *varies |= word ^ *constant;
+        let words = words(state).zip(own(state.len()));
+        let known = self.constant.iter_mut().zip(&mut self.varies);
+        for ((word, own), (constant, varies)) in words.zip(known) {
+            *varies |= (word ^ *constant) & own;
             *constant &= !*varies;
         }
         Some(number)
@@ -90,19 +97,26 @@ impl Known {
     fn add_len(&mut self, state: &[u8]) -> Option<usize> {
         let known = self.lens.iter().position(|len| *len == state.len());
         let number = known.unwrap_or(self.lens.len());
-        if known.is_none() {
-            self.lens.push(state.len());
-        }
-        let n_words = self.lens.iter().max()?.div_ceil(8);
+        let n_words = state.len().div_ceil(8);
         if number >= MOST_LENS || n_words > MOST_WORDS || state.is_empty() {
             return None;
         }
-        if self.constant.is_empty() {
-            self.constant.extend(words(state));
+        if known.is_none() {
+            self.lens.push(state.len());
         }
-        self.constant.resize(n_words, 0);
-        self.varies.resize(n_words, 0);
+        self.extend(state.len(), words(state));
         Some(number)
+    }
+
+    /// What no state has had so far is as it is in these words of so many bytes.
+    fn extend(&mut self, n_bytes: usize, words: impl Iterator<Item = u64>) {
+        let had = own(self.n_bytes).chain(std::iter::repeat(0));
+        self.n_bytes = self.n_bytes.max(n_bytes);
+        self.constant.resize(self.n_bytes.div_ceil(8), 0);
+        self.varies.resize(self.n_bytes.div_ceil(8), 0);
+        for ((constant, word), had) in self.constant.iter_mut().zip(words).zip(had) {
+            *constant |= word & !had;
+        }
     }
 
     /// Lets more bits vary, as long as there is room: first the next one of each
@@ -156,71 +170,113 @@ fn words(state: &[u8]) -> impl Iterator<Item = u64> {
     words.iter().copied().chain(rest).map(u64::from_le_bytes)
 }
 
+/// The bits of each word that belong to a state of this length.
+fn own(len: usize) -> impl Iterator<Item = u64> {
+    let own = move |at: usize| u64::MAX >> (64 - 8 * (len - 8 * at).min(8));
+    (0..len.div_ceil(8)).map(own)
+}
+
 #[derive(Debug, Clone)]
 pub struct Form {
     known: Known,
-    /// One for each word of the longest state, and one for the number of the
-    /// length.
-    fields: Vec<Field>,
-    /// The words of states of the first length.
-    first: Vec<Word>,
+    /// In the order of `Known::lens`.
+    by_len: Vec<Plan>,
+    /// Where the number of the length is.
+    number_shift: u32,
     /// The machine selects bits in no time.
     fast: bool,
 }
 
-/// The bits of a word of states that may vary, and where they go.
-#[derive(Debug, Clone, Copy)]
-struct Field {
-    bits: Selected,
-    shift: u32,
+/// How states of one length are packed.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    len: usize,
+    /// Set in all of them: `MARK`, and the number of the length.
+    mark: u64,
+    words: Vec<Word>,
 }
 
-/// A word of states: the bits that belong to the state, those of them that may
-/// not vary, and their values.
+/// A word of states: the bits that may vary and where they go, those that may
+/// not, and their values.
 #[derive(Debug, Clone, Copy)]
 struct Word {
-    field: Field,
-    own: u64,
+    bits: Selected,
+    shift: u32,
     fixed: u64,
     values: u64,
 }
 
-impl Field {
+impl Plan {
+    /// How many words.
+    pub fn n_words(&self) -> usize {
+        self.words.len()
+    }
+
+    /// For many states. With `N` above 0 there are so many words.
     #[inline(always)]
-    fn pack<const FAST: bool>(&self, word: u64) -> u64 {
-        self.bits.gather::<FAST>(word) << self.shift
+    pub fn packer<const N: usize>(&self) -> Packer<'_> {
+        let words = if N > 0 { &self.words[..N] } else { &self.words };
+        Packer { len: self.len, mark: self.mark, words }
     }
 
     #[inline(always)]
-    fn unpack<const FAST: bool>(&self, packed: u64) -> u64 {
-        self.bits.scatter::<FAST>(packed >> self.shift)
+    fn unpack<const FAST: bool>(&self, packed: u64, state: &mut [[u8; 8]]) {
+        for (Word { bits, shift, values, .. }, word) in self.words.iter().zip(state) {
+            *word = (values | bits.scatter::<FAST>(packed >> shift)).to_le_bytes();
+        }
+    }
+}
+
+/// Packs states of one length.
+pub struct Packer<'f> {
+    pub len: usize,
+    mark: u64,
+    words: &'f [Word],
+}
+
+impl Packer<'_> {
+    /// Packs a state that begins at a place, with at least seven bytes behind it.
+    /// `None` if it does not fit. `FAST` only if the form is.
+    #[inline(always)]
+    pub fn pack<const FAST: bool>(&self, bytes: &[u8], at: usize) -> Option<u64> {
+        let bytes = bytes[at..at + self.words.len() * 8].as_chunks().0;
+        let (mut packed, mut misfit) = (self.mark, 0);
+        for (Word { bits, shift, fixed, values }, word) in self.words.iter().zip(bytes) {
+            let word = u64::from_le_bytes(*word);
+            misfit |= (word ^ values) & fixed;
+            packed |= bits.gather::<FAST>(word) << shift;
+        }
+        (misfit == 0).then_some(packed)
     }
 }
 
 impl Form {
     /// `None` if too many bits vary.
     pub fn new(known: Known) -> Option<Form> {
-        let len = *known.lens.first()?;
         let n_words = known.may_vary.len();
         let sound = |len: &usize| (1..=n_words * 8).contains(len);
-        if known.n_bits() > ROOM || known.constant.len() != n_words || !known.lens.iter().all(sound)
-        {
+        let is_sound = !known.lens.is_empty() && known.lens.iter().all(sound);
+        if known.n_bits() > ROOM || known.constant.len() != n_words || !is_sound {
             return None;
         }
-        let mut shift = 0;
-        let lay = |bits: u64| {
-            let field = Field { bits: Selected::new(bits), shift };
-            shift += bits.count_ones();
-            field
+        let mut number_shift = 0;
+        let shifts = known.may_vary.iter().map(|bits| {
+            number_shift += bits.count_ones();
+            number_shift - bits.count_ones()
+        });
+        let shifts: Vec<u32> = shifts.collect();
+        let plan = |(number, len): (usize, &usize)| {
+            let word = |(at, own): (usize, u64)| Word {
+                bits: Selected::new(known.may_vary[at] & own),
+                shift: shifts[at],
+                fixed: !known.may_vary[at] & own,
+                values: known.constant[at] & own,
+            };
+            let words = own(*len).enumerate().map(word).collect();
+            Plan { len: *len, mark: MARK | (number as u64) << number_shift, words }
         };
-        let fields: Vec<Field> = known.bits().map(lay).collect();
-        let word = |(at, field): (usize, &Field)| {
-            let own = u64::MAX >> (64 - 8 * (len - 8 * at).min(8));
-            let (fixed, values) = (!known.may_vary[at] & own, known.constant[at] & own);
-            Word { field: *field, own, fixed, values }
-        };
-        let first = fields.iter().enumerate().take(len.div_ceil(8)).map(word).collect();
-        Some(Form { known, fields, first, fast: is_fast() })
+        let by_len = known.lens.iter().enumerate().map(plan).collect();
+        Some(Form { known, by_len, number_shift, fast: is_fast() })
     }
 
     pub fn known(&self) -> &Known {
@@ -233,66 +289,69 @@ impl Form {
         self.fast
     }
 
-    /// Packs a state that begins at a place, with at least seven bytes behind it.
-    /// `None` if it does not fit.
-    #[inline(always)]
-    pub fn pack<const FAST: bool>(&self, bytes: &[u8], at: usize, len: usize) -> Option<u64> {
-        if len != self.known.lens[0] {
-            return self.pack_other(&bytes[at..at + len]);
-        }
-        let words = bytes[at..at + self.first.len() * 8].as_chunks().0;
-        let (mut packed, mut misfit) = (MARK, 0);
-        for (Word { field, own, fixed, values }, word) in self.first.iter().zip(words) {
-            let word = u64::from_le_bytes(*word) & own;
-            misfit |= (word ^ values) & fixed;
-            packed |= field.pack::<FAST>(word);
-        }
-        (misfit == 0).then_some(packed)
+    /// Whether it is worth packing states in this form: to save time there must be
+    /// few words to pack, and bits left for what may vary later.
+    pub fn is_worth_it(&self, aim: Aim) -> bool {
+        let n_bits: u32 = self.known.varies.iter().map(|word| word.count_ones()).sum();
+        aim == Aim::Memory || (self.most().n_words() <= FEW_WORDS && n_bits + SPARE_BITS <= ROOM)
     }
 
-    #[cold]
-    fn pack_other(&self, state: &[u8]) -> Option<u64> {
-        let Known { lens, constant, may_vary, .. } = &self.known;
-        let number = lens.iter().position(|len| *len == state.len())?;
-        let mut words: Vec<u64> = words(state).collect();
-        words.resize(may_vary.len(), 0);
-        let mut known = words.iter().zip(constant).zip(may_vary);
-        if known.any(|((word, constant), may_vary)| (word ^ constant) & !may_vary != 0) {
-            return None;
+    /// How most states are packed.
+    #[inline(always)]
+    pub fn most(&self) -> &Plan {
+        &self.by_len[0]
+    }
+
+    /// Packs a state of any length, as `Packer::pack` does.
+    #[inline(never)]
+    pub fn pack(&self, bytes: &[u8], at: usize, len: usize) -> Option<u64> {
+        let plan = self.by_len.iter().find(|plan| plan.len == len)?;
+        match self.fast {
+            true => plan.packer::<0>().pack::<true>(bytes, at),
+            false => plan.packer::<0>().pack::<false>(bytes, at),
         }
-        words.push(number as u64);
-        let fields = self.fields.iter().zip(words);
-        Some(fields.fold(MARK, |packed, (field, word)| packed | field.pack::<false>(word)))
     }
 
     /// Puts a state together; how long it is. There are `SLACK` bytes more.
     #[inline(always)]
-    pub fn unpack<const FAST: bool>(&self, packed: u64, state: &mut Vec<u8>) -> usize {
-        if self.known.lens.len() > 1 {
-            let number = self.fields.last().map_or(0, |field| field.unpack::<FAST>(packed));
-            if number != 0 {
-                return self.unpack_other(packed, number as usize, state);
-            }
+    pub fn unpack(&self, packed: u64, space: &mut Vec<u8>) -> usize {
+        let plan = &self.by_len[((packed ^ MARK) >> self.number_shift) as usize];
+        let size = plan.words.len() * 8 + SLACK;
+        if space.len() < size {
+            grow(space, size);
         }
-        let size = self.first.len() * 8 + SLACK;
-        if state.len() != size {
-            state.resize(size, 0);
+        match self.fast {
+            true => plan.unpack::<true>(packed, space.as_chunks_mut().0),
+            false => plan.unpack::<false>(packed, space.as_chunks_mut().0),
         }
-        for (Word { field, values, .. }, word) in self.first.iter().zip(state.as_chunks_mut().0) {
-            *word = (values | field.unpack::<FAST>(packed)).to_le_bytes();
-        }
-        self.known.lens[0]
+        plan.len
     }
 
-    #[cold]
-    fn unpack_other(&self, packed: u64, number: usize, state: &mut Vec<u8>) -> usize {
-        let words = self.known.constant.iter().zip(&self.fields);
-        let words = words.map(|(constant, field)| constant | field.unpack::<false>(packed));
-        state.clear();
-        state.extend(words.flat_map(u64::to_le_bytes));
-        state.resize(state.len() + SLACK, 0);
-        self.known.lens[number]
+    /// The same, as it is.
+    pub fn state<'b>(&self, packed: u64, space: &'b mut Vec<u8>) -> &'b [u8] {
+        let len = self.unpack(packed, space);
+        &space[..len]
     }
+
+    /// Packs a state that lies anywhere; `None` if it does not fit. `space` is for
+    /// a copy.
+    pub fn pack_one(&self, state: &[u8], space: &mut Vec<u8>) -> Option<u64> {
+        space.clear();
+        space.extend_from_slice(state);
+        space.extend_from_slice(&[0; size_of::<u64>()]);
+        self.pack(space, 0, state.len())
+    }
+
+    /// Whether a word is a packed state, as far as can be seen.
+    pub fn is_packed(&self, word: u64) -> bool {
+        word >> ROOM == 1 && (((word ^ MARK) >> self.number_shift) as usize) < self.by_len.len()
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn grow(space: &mut Vec<u8>, size: usize) {
+    space.resize(size, 0);
 }
 
 #[cfg(test)]
@@ -303,21 +362,19 @@ mod tests {
     fn pack(form: &Form, state: &[u8]) -> Option<u64> {
         // What lies behind a state is not to be trusted.
         let padded: Vec<u8> = state.iter().copied().chain([0xA5; 8]).collect();
-        let slow = form.pack::<false>(&padded, 0, state.len());
-        if form.is_fast() {
-            assert_eq!(form.pack::<true>(&padded, 0, state.len()), slow);
-        }
+        let slow = Form { fast: false, ..form.clone() }.pack(&padded, 0, state.len());
+        assert_eq!(form.pack(&padded, 0, state.len()), slow);
         slow
     }
 
     fn unpack(form: &Form, packed: u64) -> Vec<u8> {
+        assert!(form.is_packed(packed));
         let mut space = vec![0x5A; 7];
-        let len = form.unpack::<false>(packed, &mut space);
+        let slow = Form { fast: false, ..form.clone() };
+        let len = slow.unpack(packed, &mut space);
         let state = space[..len].to_vec();
-        if form.is_fast() {
-            let len = form.unpack::<true>(packed, &mut space);
-            assert_eq!(state, space[..len]);
-        }
+        let len = form.unpack(packed, &mut space);
+        assert_eq!(state, space[..len]);
         state
     }
 

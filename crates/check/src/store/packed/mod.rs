@@ -2,30 +2,36 @@
 //!
 //! Which bits vary is learnt from the first states (`form.rs`). If they fit in a
 //! word, that is the entry of the table of visited states, and the name of the
-//! state: one look at memory tells whether a state is new, and none is needed
-//! to read one that waits.
+//! state: one look at memory tells whether a state is new.
 //!
 //! A state that does not fit stops the search like one for which there is no
 //! memory; then the store is made anew, in a form that has room for it
 //! (`PackedStore::widen`).
 //!
+//! What it does not keep is the state from which one was found, unless it is
+//! told to, from then on: new states have a record then, with the word and the
+//! place of that of the parent, and the record's place is their name.
+//!
 //! Guarantee: equal words are equal states, byte by byte; nothing is hashed
-//! away. What it does not keep is the state from which one was found.
+//! away.
 
 mod bits;
 mod form;
 
 pub use form::{Form, Known};
 
+use super::exact::{self, ExactStore};
+use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
-use super::table::{Inserted, Table, Whole, mix};
-use super::tree::{GROWTH, MOST_SHAPES, TreeStore};
-use super::{Full, SAMPLE, States, Store, Token, Writer, push_reserved};
+use super::table::{Growth, Inserted, Position, Table, Whole, mix};
+use super::tree::{self, MOST_SHAPES, TreeStore};
+use super::{Full, Name, SAMPLE, States, Store, Token, Writer, push_reserved};
 use crate::blocks::damaged;
 use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
 use ir::rows::{Cause, HEAD, Rows, stride};
+use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -33,100 +39,242 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MOST_BYTES: usize = 32 << 10;
 /// Rows that make a pass together.
 const BLOCK: usize = 32;
+/// Bytes of a packed state.
+const WORD: usize = 8;
+
+/// What states are packed for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Aim {
+    Memory,
+    /// With a table that is less full.
+    Speed,
+}
+
+impl Aim {
+    fn growth(self) -> Growth {
+        match self {
+            Aim::Memory => tree::GROWTH,
+            Aim::Speed => exact::GROWTH,
+        }
+    }
+}
 
 pub struct PackedStore {
     form: Form,
+    aim: Aim,
     table: Table<Whole>,
+    /// From where states were found, if that is kept.
+    ways: Option<Records>,
     /// States that did not fit.
     misfits: Mutex<Vec<Vec<u8>>>,
 }
 
 impl PackedStore {
     /// `None` if not even an empty store fits in the budget.
-    pub fn new(form: Form, budget: &Arc<Budget>) -> Option<PackedStore> {
-        let table = Table::new(budget, GROWTH)?;
-        Some(PackedStore { form, table, misfits: Mutex::default() })
+    pub fn new(form: Form, aim: Aim, budget: &Arc<Budget>) -> Option<PackedStore> {
+        let table = Table::new(budget, aim.growth())?;
+        Some(PackedStore { form, aim, table, ways: None, misfits: Mutex::default() })
     }
 
     pub fn known(&self) -> &Known {
         self.form.known()
     }
 
+    pub fn aim(&self) -> Aim {
+        self.aim
+    }
+
+    /// Whether it is kept from where new states are found.
+    pub fn keeps_ways(&self) -> bool {
+        self.ways.is_some()
+    }
+
     pub fn has_misfits(&self) -> bool {
         !self.misfits.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
     }
 
-    /// Moves all states to a store that has room for those that did not fit, and
-    /// has `rename` name the states that wait anew. `None` if there is no form
-    /// for them.
+    /// The state of this name, packed.
+    #[inline(always)]
+    fn word(&self, token: Token) -> u64 {
+        match &self.ways {
+            Some(ways) => ways.word(Place(token)),
+            None => token,
+        }
+    }
+
+    /// Bytes of most states.
+    pub fn state_len(&self) -> usize {
+        self.form.most().packer::<0>().len
+    }
+
+    /// Makes room for the states that did not fit; false if there is no form for
+    /// them. Has `rename` name the states that wait anew. If there is no memory,
+    /// all is as it was.
     pub(crate) fn widen<E: From<Full>>(
-        &self,
+        &mut self,
         budget: &Arc<Budget>,
-        rename: impl FnOnce(&mut dyn FnMut(Token) -> Result<Token, Full>) -> Result<(), E>,
-    ) -> Result<Option<PackedStore>, E> {
-        let (mut reader, mut space) = (self.writer(), Vec::new());
+        rename: impl FnOnce(&mut Name) -> Result<(), E>,
+    ) -> Result<bool, E> {
+        let [mut space, mut other] = [const { Vec::new() }; 2];
         let misfits = self.misfits.lock().unwrap_or_else(PoisonError::into_inner);
         let known = self.form.known().again(|add| {
             misfits.iter().try_for_each(|state| add(state))?;
-            self.table.entries().try_for_each(|packed| add(reader.read(packed, &mut space)))
+            self.table.entries().try_for_each(|word| add(self.form.state(word, &mut space)))
         });
         drop(misfits);
-        let Some(form) = known.and_then(Form::new) else { return Ok(None) };
-        let wider = PackedStore::new(form, budget).ok_or(Full)?;
-        let mut writer = wider.writer();
-        // If there is no room, all is as it was.
-        for packed in self.table.entries() {
-            writer.insert(reader.read(packed, &mut space))?;
+        let Some(form) = known.and_then(Form::new) else { return Ok(false) };
+        let mut again = |word: u64| {
+            let packed = form.pack_one(self.form.state(word, &mut space), &mut other);
+            packed.expect("a form with room for all")
+        };
+        let words = self.table.entries().map(&mut again);
+        let table = table_of(words, self.aim.growth(), budget).ok_or(Full)?;
+        match &mut self.ways {
+            Some(ways) => ways.change_words(again),
+            None => rename(&mut |word| Ok(again(word)))?,
+        }
+        (self.form, self.table, self.misfits) = (form, table, Mutex::default());
+        Ok(true)
+    }
+
+    /// Keeps from where states are found from now on, and has `rename` name the
+    /// states that wait anew, as if each were an initial one.
+    pub(crate) fn keep_ways<E: From<Full>>(
+        &mut self,
+        budget: &Arc<Budget>,
+        rename: impl FnOnce(&mut Name) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let ways = self.ways.insert(Records::new(budget, false).ok_or(Full)?);
+        let mut chunk = Chunk::NONE;
+        rename(&mut |word| note(ways, &mut chunk, word, 0))?;
+        ways.leave(chunk);
+        Ok(())
+    }
+
+    /// Takes less memory from now on: forgets ways, and fills the table.
+    pub(crate) fn shrink<E: From<Full>>(
+        &mut self,
+        budget: &Arc<Budget>,
+        rename: impl FnOnce(&mut Name) -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.ways.is_some() {
+            rename(&mut |token| Ok(self.word(token)))?;
+        }
+        (self.ways, self.aim) = (None, Aim::Memory);
+        // There may be no memory for two.
+        if let Some(table) = table_of(self.table.entries(), self.aim.growth(), budget) {
+            self.table = table;
+        }
+        Ok(())
+    }
+
+    /// Moves all states to a store that keeps them in full, as if each were an
+    /// initial one, and has `rename` name the states that wait anew. If there is
+    /// no memory, all is as it was.
+    pub(crate) fn unpack<E: From<Full>>(
+        &self,
+        budget: &Arc<Budget>,
+        rename: impl FnOnce(&mut Name) -> Result<(), E>,
+    ) -> Result<ExactStore, E> {
+        let store = ExactStore::new(0, false, budget).ok_or(Full)?;
+        let (mut writer, mut space) = (store.writer(), Vec::new());
+        for word in self.table.entries() {
+            writer.rows().push(self.form.state(word, &mut space));
+            if writer.rows().is_full() {
+                writer.settle(|_, _, _| {})?;
+            }
         }
         writer.settle(|_, _, _| {})?;
-        rename(&mut |token| writer.name(reader.read(token, &mut space)))?;
+        rename(&mut |token| {
+            let state = self.form.state(self.word(token), &mut space);
+            Ok(writer.find(state).expect("all states"))
+        })?;
         drop(writer);
-        Ok(Some(wider))
+        Ok(store)
     }
 
     /// Moves all states to a tree instead.
     pub(crate) fn fold<E: From<Full>>(
         &self,
         budget: &Arc<Budget>,
-        mut rename: impl FnMut(&mut dyn FnMut(Token) -> Result<Token, Full>) -> Result<(), E>,
+        mut rename: impl FnMut(&mut Name) -> Result<(), E>,
     ) -> Result<TreeStore, E> {
-        let (mut reader, mut space) = (self.writer(), Vec::new());
+        let mut space = Vec::new();
         // States that wait side by side are neighbours; so are those that did
         // not fit and what they were found from.
         let mut sample = self.misfits.lock().unwrap_or_else(PoisonError::into_inner).clone();
         rename(&mut |token| {
             if sample.len() < SAMPLE {
-                sample.push(reader.read(token, &mut space).to_vec());
+                sample.push(self.form.state(self.word(token), &mut space).to_vec());
             }
             Ok(token)
         })?;
         let shapes = shapes(sample.iter().map(Vec::as_slice), MOST_SHAPES);
         let tree = TreeStore::new(shapes, budget).ok_or(Full)?;
         let mut writer = tree.writer();
-        for packed in self.table.entries() {
-            let token = writer.name(reader.read(packed, &mut space))?;
+        for word in self.table.entries() {
+            let token = writer.name(self.form.state(word, &mut space))?;
             writer.insert(token)?;
         }
-        rename(&mut |token| writer.name(reader.read(token, &mut space)))?;
+        rename(&mut |token| writer.name(self.form.state(self.word(token), &mut space)))?;
         drop(writer);
         Ok(tree)
     }
 
     /// Writes all states but not the form. Nobody may be searching.
     pub(crate) fn save(&self, to: &mut dyn Write) -> io::Result<()> {
-        self.table.save(to)
+        self.table.save(to)?;
+        self.ways.as_ref().map_or(Ok(()), |ways| ways.save(to))
     }
 
     /// Reads what `save` has written; all states have the names they had.
     pub(crate) fn load(
         known: Known,
+        aim: Aim,
+        keeps_ways: bool,
         from: &mut dyn Read,
         budget: &Arc<Budget>,
     ) -> Result<PackedStore, Trouble> {
         let form = Form::new(known).ok_or_else(damaged)?;
-        let table = Table::load(from, budget, GROWTH)?;
-        Ok(PackedStore { form, table, misfits: Mutex::default() })
+        let table: Table<Whole> = Table::load(from, budget, aim.growth())?;
+        let ways = if keeps_ways { Some(Records::load(from, budget)?) } else { None };
+        let noted = |ways: &Records, place| match ways.state(place).len() {
+            WORD => form.is_packed(ways.word(place)),
+            _ => false,
+        };
+        let are_noted = |ways: &Records| ways.chunks().flatten().all(|place| noted(ways, place));
+        if !table.entries().all(|word| form.is_packed(word)) || !ways.iter().all(are_noted) {
+            return Err(damaged().into());
+        }
+        Ok(PackedStore { form, aim, table, ways, misfits: Mutex::default() })
     }
+}
+
+/// Writes the record of a packed state that was found from another.
+#[inline(always)]
+fn note(ways: &Records, chunk: &mut Chunk, packed: u64, origin: u64) -> Result<Token, Full> {
+    let Place(place) = ways.write(chunk, &packed.to_le_bytes(), Place(origin)).ok_or(Full)?;
+    Records::keep(chunk, WORD);
+    Ok(place)
+}
+
+/// A table of words, all different; `None` if there is no memory for them.
+fn table_of(
+    words: impl Iterator<Item = u64>,
+    growth: Growth,
+    budget: &Arc<Budget>,
+) -> Option<Table<Whole>> {
+    let table = Table::new(budget, growth)?;
+    let guard = &mut crossbeam_epoch::pin();
+    for (i, word) in words.enumerate() {
+        if i % 1024 == 0 {
+            guard.repin();
+        }
+        if table.insert_value(mix(word), word, guard) == Inserted::NoRoom {
+            return None;
+        }
+    }
+    Some(table)
 }
 
 impl Store for PackedStore {
@@ -135,6 +283,7 @@ impl Store for PackedStore {
     fn writer(&self) -> PackedWriter<'_> {
         PackedWriter {
             store: self,
+            chunk: Chunk::NONE,
             rows: Rows::new(MOST_BYTES),
             there: 0,
             taken: 0,
@@ -148,15 +297,16 @@ impl Store for PackedStore {
     }
 
     fn bytes(&self) -> u64 {
-        self.table.bytes()
+        self.table.bytes() + self.ways.as_ref().map_or(0, Records::bytes)
     }
 
     fn provide(&self) -> bool {
-        self.table.provide()
+        self.table.provide() | self.ways.as_ref().is_some_and(Records::provide)
     }
 
-    fn parent(&self, _token: Token) -> Option<Token> {
-        None
+    fn parent(&self, token: Token) -> Option<Token> {
+        let Place(parent) = self.ways.as_ref()?.parent(Place(token));
+        (parent != 0).then_some(parent)
     }
 }
 
@@ -164,12 +314,15 @@ impl Store for PackedStore {
 #[derive(Clone, Copy)]
 struct Offered {
     packed: u64,
+    /// Where the search for it begins.
+    position: Position,
     /// Where its state begins in the rows.
     at: usize,
 }
 
 pub struct PackedWriter<'s> {
     store: &'s PackedStore,
+    chunk: Chunk,
     rows: Rows,
     /// Bytes of the rows that were there when the writer last advanced: they
     /// can be read without waiting for the stores that have written them.
@@ -187,6 +340,14 @@ pub struct PackedWriter<'s> {
     last_len: usize,
 }
 
+impl Drop for PackedWriter<'_> {
+    fn drop(&mut self) {
+        if let Some(ways) = &self.store.ways {
+            ways.leave(std::mem::replace(&mut self.chunk, Chunk::NONE));
+        }
+    }
+}
+
 impl PackedWriter<'_> {
     /// Packs rows up to a place, and asks for their slots.
     #[inline(always)]
@@ -194,61 +355,90 @@ impl PackedWriter<'_> {
         if self.taken >= end {
             return Ok(());
         }
-        match self.store.form.is_fast() {
-            true => self.take::<true>(end),
-            false => self.take::<false>(end),
+        match (self.store.form.is_fast(), self.store.form.most().n_words()) {
+            (true, 1) => self.take::<true, 1>(end),
+            (true, 2) => self.take::<true, 2>(end),
+            (true, 3) => self.take::<true, 3>(end),
+            (true, 4) => self.take::<true, 4>(end),
+            (true, _) => self.take::<true, 0>(end),
+            (false, _) => self.take::<false, 0>(end),
         }
     }
 
-    fn take<const FAST: bool>(&mut self, end: usize) -> Result<(), Full> {
-        let PackedWriter { store, offered, rows, .. } = self;
+    fn take<const FAST: bool, const N: usize>(&mut self, end: usize) -> Result<(), Full> {
+        let PackedStore { form, table, .. } = self.store;
+        let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
+        let (packer, bytes) = (form.most().packer::<N>(), self.rows.bytes());
+        // A loop keeps what is its own in registers.
+        let mut offered = std::mem::take(&mut self.offered);
         offered.reserve((end - self.taken) / HEAD);
-        let mut states = States::of(rows, self.taken, end);
+        let mut states = States::of(&self.rows, self.taken, end);
         let mut result = Ok(());
         while let Some((at, state)) = states.next() {
-            let Some(packed) = store.form.pack::<FAST>(rows.bytes(), at, state.len()) else {
+            let packed = match state.len() == packer.len {
+                true => packer.pack::<FAST>(bytes, at),
+                false => form.pack(bytes, at, state.len()),
+            };
+            let Some(packed) = packed else {
                 // The others tell what else there must be room for.
-                result = Err(store.note_misfit(state));
+                result = Err(self.store.note_misfit(state));
                 continue;
             };
-            store.table.prefetch(mix(packed));
-            push_reserved(offered, Offered { packed, at });
+            let position = table.approach(mix(packed), guard);
+            push_reserved(&mut offered, Offered { packed, position, at });
         }
-        self.taken = states.at;
+        (self.offered, self.taken) = (offered, states.at);
         result
     }
 
     /// Inserts all that was offered.
     #[inline(always)]
     fn settle_offered(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        let PackedWriter { store, offered, beyond, rows, .. } = self;
-        if self.n_settled == offered.len() {
-            return Ok(());
-        }
-        let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
-        for row in &offered[self.n_settled..] {
-            match store.table.insert_near(mix(row.packed), row.packed, guard) {
-                Some(Inserted::New(_)) => {
-                    let (mark, _, cause) = rows.found(row.at);
-                    new(row.packed, mark, cause);
+        let table = &self.store.table;
+        for i in self.n_settled..self.offered.len() {
+            let row = self.offered[i];
+            let hash = mix(row.packed);
+            let near = table.seek_value(row.position, hash, row.packed);
+            self.n_settled = i + 1;
+            match near {
+                Some(position) if position.entry().is_some() => continue,
+                Some(position) if position.is_free() && table.has_room(position, hash) => {
+                    self.store.reserve(&mut self.chunk)?;
+                    if table.put_at(position, hash, row.packed) {
+                        self.note(row, &mut new)?;
+                        continue;
+                    }
                 }
-                Some(_) => {}
-                None => beyond.push(*row),
+                _ => {}
             }
+            self.beyond.push(row);
         }
-        self.n_settled = offered.len();
-        let mut result = Ok(());
-        for Offered { packed, at } in beyond.drain(..) {
-            match store.table.insert_value(mix(packed), packed, guard) {
-                Inserted::New(_) => {
-                    let (mark, _, cause) = rows.found(at);
-                    new(packed, mark, cause);
-                }
-                Inserted::Found(_) => {}
-                Inserted::NoRoom => result = Err(Full),
+        if self.beyond.is_empty() { Ok(()) } else { self.settle_beyond(new) }
+    }
+
+    /// Inserts what has no place in its first line.
+    #[inline(never)]
+    fn settle_beyond(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
+        let mut beyond = std::mem::take(&mut self.beyond);
+        let result = beyond.drain(..).try_for_each(|row| {
+            self.store.reserve(&mut self.chunk)?;
+            let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
+            match self.store.table.insert_value(mix(row.packed), row.packed, guard) {
+                Inserted::New(_) => self.note(row, &mut new),
+                Inserted::Found(_) => Ok(()),
+                Inserted::NoRoom => Err(Full),
             }
-        }
+        });
+        self.beyond = beyond;
         result
+    }
+
+    /// A row was put into the table.
+    #[inline(always)]
+    fn note(&mut self, row: Offered, new: &mut impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
+        let (mark, origin, cause) = self.rows.found(row.at);
+        new(self.store.note(&mut self.chunk, row.packed, origin)?, mark, cause);
+        Ok(())
     }
 
     fn settle_all(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
@@ -272,18 +462,32 @@ impl PackedWriter<'_> {
         if self.rows.is_full() { self.settle(|_, _, _| {}) } else { Ok(()) }
     }
 
-    /// The token that a state has or would have, without marking it; full if it
-    /// does not fit.
+    /// The token that a state has or would have where ways are not kept, without
+    /// marking it; full if it does not fit.
     pub fn name(&mut self, state: &[u8]) -> Result<Token, Full> {
-        let (store, padded) = (self.store, &mut self.padded);
-        padded.clear();
-        padded.extend_from_slice(state);
-        padded.extend_from_slice(&[0; size_of::<u64>()]);
-        store.form.pack::<false>(padded, 0, state.len()).ok_or(Full)
+        self.store.form.pack_one(state, &mut self.padded).ok_or(Full)
     }
 }
 
 impl PackedStore {
+    /// Makes sure that a new state can be given a name.
+    #[inline(always)]
+    fn reserve(&self, chunk: &mut Chunk) -> Result<(), Full> {
+        match &self.ways {
+            Some(ways) => ways.reserve(chunk, WORD).ok_or(Full),
+            None => Ok(()),
+        }
+    }
+
+    /// The name of a new state that was found from another.
+    #[inline(always)]
+    fn note(&self, chunk: &mut Chunk, packed: u64, origin: u64) -> Result<Token, Full> {
+        match &self.ways {
+            Some(ways) => note(ways, chunk, packed, origin),
+            None => Ok(packed),
+        }
+    }
+
     #[cold]
     fn note_misfit(&self, state: &[u8]) -> Full {
         self.misfits.lock().unwrap_or_else(PoisonError::into_inner).push(state.to_vec());
@@ -292,17 +496,17 @@ impl PackedStore {
 }
 
 impl Writer for PackedWriter<'_> {
-    fn prefetch(&self, _token: Token) {}
+    fn prefetch(&self, token: Token) {
+        if let Some(ways) = &self.store.ways {
+            ways.prefetch_first(Place(token));
+        }
+    }
 
     fn read<'b>(&mut self, token: Token, space: &'b mut Vec<u8>) -> &'b [u8]
     where
         Self: 'b,
     {
-        let form = &self.store.form;
-        self.last_len = match form.is_fast() {
-            true => form.unpack::<true>(token, space),
-            false => form.unpack::<false>(token, space),
-        };
+        self.last_len = self.store.form.unpack(self.store.word(token), space);
         &space[..self.last_len]
     }
 

@@ -238,11 +238,17 @@ impl<E: Entry> Table<E> {
 
     /// The same, to begin a search there with `seek` and the same guard.
     #[inline(always)]
-    pub fn approach(&self, hash: u64, _guard: &Guard) -> Position {
+    pub fn approach(&self, hash: u64, guard: &Guard) -> Position {
+        let position = self.first(hash, guard);
+        prefetch(position.slot.cast());
+        position
+    }
+
+    /// Where a search begins.
+    #[inline(always)]
+    pub fn first(&self, hash: u64, _guard: &Guard) -> Position {
         let shard = self.shard(hash);
-        let slot = shard.slot(shard.first(tag(hash)));
-        prefetch((&raw const *slot).cast());
-        Position { slot, value: FROZEN }
+        Position { slot: shard.slot(shard.first(tag(hash))), value: FROZEN }
     }
 
     /// Looks for the tag of a hash in the first line, without looking at what
@@ -400,31 +406,34 @@ impl<E: Entry> Table<E> {
         }
     }
 
+    /// Looks for an entry that stands for itself in the first line: where it is, or
+    /// where it may be put. If that is beyond, asks for the second line.
+    #[inline(always)]
+    pub fn seek_value(&self, from: Position, hash: u64, value: u64) -> Option<Position> {
+        let mut slot = from.slot;
+        for _ in 0..LINE_SLOTS {
+            // Relaxed: there is nothing behind the entry.
+            // SAFETY: as in `seek`.
+            let there = unsafe { (*slot).load(Ordering::Relaxed) };
+            if there == value || there & !FROZEN == EMPTY {
+                return Some(Position { slot, value: there });
+            }
+            slot = slot.map_addr(|at| next_in_line(at, size_of::<AtomicU64>()));
+        }
+        self.prefetch_beyond(self.shard(hash), tag(hash));
+        None
+    }
+
     /// Inserts an entry that stands for itself, if that can be done in the first
     /// line; if not, asks for the second one.
     #[inline(always)]
-    pub fn insert_near(&self, hash: u64, value: u64, _guard: &Guard) -> Option<Inserted> {
-        let (shard, tag) = (self.shard(hash), tag(hash));
-        let mut at = shard.first(tag);
-        for _ in 0..LINE_SLOTS {
-            // Relaxed: as below.
-            let there = shard.slot(at).load(Ordering::Relaxed);
-            if there == value {
-                return Some(Inserted::Found(value));
-            }
-            if there & !FROZEN == EMPTY {
-                let position = Position { slot: shard.slot(at), value: there };
-                let is_put = || self.has_room(position, hash) && self.put(shard.slot(at), value);
-                let done = there == EMPTY && is_put();
-                if done {
-                    self.count(shard, shard.slot(at));
-                }
-                return done.then_some(Inserted::New(value));
-            }
-            at = next_in_line(at, 1);
+    pub fn insert_near(&self, hash: u64, value: u64, guard: &Guard) -> Option<Inserted> {
+        let position = self.seek_value(self.first(hash, guard), hash, value)?;
+        if position.entry().is_some() {
+            return Some(Inserted::Found(value));
         }
-        self.prefetch_beyond(shard, tag);
-        None
+        let is_put = || self.has_room(position, hash) && self.put_at(position, hash, value);
+        (position.is_free() && is_put()).then_some(Inserted::New(value))
     }
 
     /// Inserts an entry that stands for itself.
