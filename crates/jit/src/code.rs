@@ -55,6 +55,8 @@ pub struct Code {
     class_of: Vec<ChanIdx>,
     /// Some channel has no buffer.
     pub(crate) rendezvous: bool,
+    /// The machine; for code that is made when it is needed.
+    pub(crate) isa: OwnedTargetIsa,
     /// There is code; otherwise all is interpreted.
     pub(crate) is_native: bool,
     pub(crate) n_actions: usize,
@@ -68,7 +70,7 @@ pub struct Code {
 
 impl Code {
     /// Functions that are made later are of use at once.
-    pub(crate) fn new(facts: &Facts, functions: Arc<Functions>) -> Code {
+    pub(crate) fn new(facts: &Facts, functions: Arc<Functions>, isa: &OwnedTargetIsa) -> Code {
         let Facts { system, layout, .. } = *facts;
         let mut code = Code {
             processes: processes(system, &functions.tables),
@@ -76,6 +78,7 @@ impl Code {
             fixed: None,
             class_of: facts.class_of.clone(),
             rendezvous: facts.rendezvous,
+            isa: isa.clone(),
             is_native: facts.worth_compiling(),
             n_actions: system.actions.len(),
             waits: facts.waits.clone(),
@@ -170,8 +173,8 @@ pub fn compile_part(
         facts.worth_compiling() && wanted(*number, job.role == Role::Receives)
     };
     let jobs = jobs.into_iter().enumerate().filter(wanted).map(|(_, job)| job);
-    let code = Code::new(&facts, Arc::new(functions));
-    functions::make(&facts, &host_isa()?, &code.functions, jobs, Rounds::of(&code))?;
+    let code = Code::new(&facts, Arc::new(functions), &host_isa()?);
+    functions::make(&facts, &code.isa, &code.functions, jobs, Rounds::of(&code))?;
     Ok(code)
 }
 
@@ -183,7 +186,7 @@ pub fn compile_for(facts: &Facts, compiling: &Compiling<Code>) -> Result<(), Err
     let isa = host_isa()?;
     let (functions, jobs) = Functions::none(facts);
     let functions = Arc::new(functions);
-    let code = Code::new(facts, functions.clone());
+    let code = Code::new(facts, functions.clone(), &isa);
     let (open, rounds) = (Mutex::new(jobs), Mutex::new(Rounds::of(&code)));
     compiling.publish(code);
     Making { facts, isa, functions, open, rounds, compiling }.run()

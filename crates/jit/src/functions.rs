@@ -39,13 +39,18 @@ const WORTH_GATHERING: usize = 4;
 /// at most: it doubles.
 const SHORTEST_PAUSE: Duration = Duration::from_micros(250);
 const LONGEST_PAUSE: Duration = Duration::from_millis(256);
+/// Functions that make rounds, at most.
+const MOST_ROUNDS: usize = 16;
 
 /// The functions that there are.
 pub struct Functions {
     pub tables: Tables,
     pub masks: Masks,
-    /// The function that makes rounds, null if there is none.
+    /// The function that makes rounds if no process is ever started, null if there
+    /// is none.
     rounds: AtomicPtr<()>,
+    /// Others, by the types of the processes; none if it could not be made.
+    by_types: Mutex<Vec<(Vec<u8>, Option<RoundsFn>)>>,
     /// Where their code is.
     memory: Mutex<Vec<Memory>>,
 }
@@ -130,8 +135,8 @@ impl Functions {
             }
         }
         let masks = Masks::new(&facts.diamonds, tables.moves.len());
-        let (rounds, memory) = Default::default();
-        (Functions { tables, masks, rounds, memory }, jobs)
+        let (rounds, by_types, memory) = Default::default();
+        (Functions { tables, masks, rounds, by_types, memory }, jobs)
     }
 
     /// The function that makes rounds, if it is there.
@@ -148,6 +153,31 @@ impl Functions {
         // Release: its code is there.
         self.rounds.store(start.cast_mut().cast(), Ordering::Release);
         Ok(())
+    }
+
+    /// The function for states whose processes have these types, made if need be;
+    /// `None` if there are too many.
+    pub fn rounds_of(
+        &self,
+        types: &[u8],
+        isa: &OwnedTargetIsa,
+        rounds: impl FnOnce() -> Option<Rounds>,
+    ) -> Option<RoundsFn> {
+        let mut by_types = self.by_types.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, function)) = by_types.iter().find(|(its, _)| its == types) {
+            return *function;
+        }
+        if by_types.len() == MOST_ROUNDS {
+            return None;
+        }
+        let made = rounds().and_then(|rounds| {
+            let start = self.place(&code_of_rounds(&rounds, &**isa).ok()?, isa).ok()?;
+            // SAFETY: a function with this signature begins here, and stays for as long
+            // as the tables.
+            Some(unsafe { std::mem::transmute::<*const u8, RoundsFn>(start) })
+        });
+        by_types.push((types.to_vec(), made));
+        made
     }
 
     /// Puts code into memory that can be executed, and keeps that.
@@ -411,12 +441,13 @@ mod tests {
                     made.expect("code that the generator takes");
                 }
                 size += batch.code.len();
-                if let Some(rounds) = Rounds::of(&Code::new(&facts, Arc::new(functions))) {
-                    let made = code_of_rounds(&rounds, &*isa);
-                    n_rounds += !made.expect("code that the generator takes").is_empty() as usize;
-                }
+                let code = Code::new(&facts, Arc::new(functions), &isa);
+                let of_any = || Rounds::of_states(&code, &code.processes, 100);
+                let rounds = Rounds::of(&code).or_else(of_any).expect("not too many processes");
+                let made = code_of_rounds(&rounds, &*isa);
+                n_rounds += !made.expect("code that the generator takes").is_empty() as usize;
             }
-            assert!(size > 10_000 && n_rounds > 10, "{size} bytes, {n_rounds} for {triple}");
+            assert!(size > 10_000 && n_rounds > 40, "{size} bytes, {n_rounds} for {triple}");
         }
     }
 }

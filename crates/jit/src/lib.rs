@@ -16,6 +16,7 @@ mod diamonds;
 mod emit;
 mod facts;
 mod functions;
+mod kinds;
 mod leaving_out;
 mod native;
 mod resume;

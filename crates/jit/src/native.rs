@@ -2,11 +2,10 @@
 //! native code gives up.
 
 use crate::code::Code;
+use crate::kinds::Kinds;
 use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
-use crate::runtime::{
-    Context, GaveUp, MOVED, NOT_TRIED, Process, STILL, Status, UNWIND, try_all, try_each,
-};
+use crate::runtime::{Context, GaveUp, MOVED, NOT_TRIED, STILL, Status, UNWIND, try_all, try_each};
 use ir::fault::FaultKind;
 use ir::interpret::{Interpreter, deadlock};
 use ir::layout::Layout;
@@ -33,6 +32,7 @@ pub struct Native<'s> {
     /// A pointer, as native code holds another one while it runs. Owned.
     context: *mut Context,
     counts: Counts,
+    kinds: Kinds,
     owns: PhantomData<Context>,
 }
 
@@ -65,6 +65,7 @@ impl<'s> Native<'s> {
             interpreter: Interpreter::new(system, layout).knowing(waits),
             context: Box::into_raw(Box::new(context)),
             counts: Counts::default(),
+            kinds: Kinds::default(),
             owns: PhantomData,
         }
     }
@@ -91,46 +92,13 @@ impl<'s> Native<'s> {
         let Some(&n_procs) = state.get(layout.count_at) else { return false };
         match &code.fixed {
             Some(fixed) => context.has_size(n_procs, state.len(), fixed),
-            None => context.has_same_processes(state) || self.find_processes(state),
-        }
-    }
-
-    /// Finds them though others were there last.
-    #[cold]
-    #[inline(never)]
-    fn find_processes(&mut self, state: &[u8]) -> bool {
-        let (code, layout) = (self.code, self.layout);
-        let context = self.context();
-        let Some(&n_procs) = state.get(layout.count_at) else { return false };
-        context.forget_shape();
-        let mut at = layout.procs_at;
-        let mut n_queues = layout.global_queues.len();
-        if n_queues > context.queues.len() {
-            return false;
-        }
-        for pid in 0..n_procs as usize {
-            if at + layout.locals_at > state.len() {
-                return false;
+            None => {
+                self.kinds.has(state) || {
+                    // SAFETY: as in `context`, which would borrow the kinds too.
+                    self.kinds.turn_to(state, code, unsafe { &mut *self.context })
+                }
             }
-            let ty = layout.proc_type(state, pid, at).idx();
-            let Some(proc) = layout.procs.get(ty) else { return false };
-            context.procs[pid] = Process { at: at as u32, ..code.processes[ty] };
-            if n_queues + proc.queues.len() > context.queues.len() {
-                return false;
-            }
-            for q in &proc.queues {
-                context.queues[n_queues] = code.queue(q, at);
-                n_queues += 1;
-            }
-            at += proc.size;
         }
-        if at != state.len() {
-            return false;
-        }
-        context.n_procs = n_procs as u32;
-        context.n_queues = n_queues as u32;
-        context.set_shape(state, layout.procs_at, layout.type_at);
-        true
     }
 
     /// Expands a state that is loaded; `UNWIND` if the sink wants no more.
@@ -252,6 +220,7 @@ impl<'s> Native<'s> {
             false => self.expand_each::<false>(bundle, &mut number),
         };
         self.counts.native += (number - from) as u64;
+        self.kinds.count(number - from, self.code);
         let context = self.context();
         context.leave();
         if let Some(panic) = context.panic.take() {
@@ -289,14 +258,16 @@ impl<'s> Native<'s> {
     /// what became of the one that was tried last, if there is more to do for it.
     #[inline(always)]
     fn go_round(&mut self, bundle: &[Found], number: &mut usize) -> Option<Status> {
-        let rounds = self.code.functions.rounds()?;
-        if !self.context().is_whole(bundle[*number].state.len()) {
-            return None;
-        }
-        // SAFETY: the code was made for this system; the last state had all
-        // processes (`is_whole`), so that the context has them, and buffers of
-        // that length; `start` has set the rows. It is not borrowed meanwhile, and
-        // the states of a bundle stay where they are until it is done.
+        let len = bundle[*number].state.len();
+        let rounds = match &self.code.fixed {
+            Some(_) => self.code.functions.rounds().filter(|_| self.context().is_whole(len))?,
+            None => self.kinds.rounds().filter(|_| self.context().is_as_long(len))?,
+        };
+        // SAFETY: the code was made for this system; the last state had the processes
+        // that it is for (those of its kind, or all: `is_whole`), so that the context
+        // has them, and buffers of that length; `start` has set the rows. It is not
+        // borrowed meanwhile, and the states of a bundle stay where they are until
+        // it is done.
         unsafe {
             *number = rounds(self.context, bundle.as_ptr(), *number, bundle.len());
             let left = *number < bundle.len() && (*self.context).status != NOT_TRIED;

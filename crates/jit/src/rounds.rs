@@ -1,7 +1,7 @@
 //! The function that makes the round of all processes, for each state of a bundle:
-//! `try_each` as native code, for systems in which no process is ever started, so
-//! that everything about a process is a constant. A state that lacks one, or
-//! where anything but moves come up, is left to the caller.
+//! `try_each` as native code, for states that have the same processes at the same
+//! places, so that everything about a process is a constant. A state that has
+//! others, or where anything but moves come up, is left to the caller.
 
 use crate::code::Code;
 use crate::runtime::{Context, Entry, GaveUp, MOVED, NOT_TRIED, Process, UNWIND};
@@ -40,25 +40,36 @@ struct Constants {
     locations: usize,
     table: usize,
     moves: usize,
+    /// Its type, and where that is in a state, if it is not the same in all.
+    ty: Option<(usize, u32)>,
 }
 
 impl Rounds {
-    /// `None` if there is no such function.
+    /// For states with all processes, if none is ever started. `None` if there is no
+    /// such function.
     pub fn of(code: &Code) -> Option<Rounds> {
-        let fixed = code.fixed.as_ref().filter(|fixed| fixed.procs.len() <= MOST_PROCESSES)?;
-        if !has_pointer_first(&[1, 2, 3]) {
+        let fixed = code.fixed.as_ref()?;
+        Rounds::of_states(code, &fixed.procs, fixed.sizes.last()?.len)
+    }
+
+    /// For states of this length with these processes.
+    pub fn of_states(code: &Code, procs: &[Process], len: usize) -> Option<Rounds> {
+        if procs.len() > MOST_PROCESSES || !has_pointer_first(&[1, 2, 3]) {
             return None;
         }
+        let varies = code.fixed.is_none();
+        let type_at = |process: &Process| process.at as usize + code.layout.type_at;
         let constants = |process: &Process| Constants {
             at: process.at as usize,
             locations: process.locations as usize,
             table: process.table as usize,
             moves: process.moves.addr(),
+            ty: varies.then(|| (type_at(process), process.proc)),
         };
         let waits = code.functions.tables.waits.as_ptr().addr();
         Some(Rounds {
-            processes: fixed.procs.iter().map(constants).collect(),
-            len: fixed.sizes.last()?.len,
+            processes: procs.iter().map(constants).collect(),
+            len,
             count_at: code.layout.count_at,
             wide_locations: code.layout.wide_locations,
             waits: code.rendezvous.then_some(waits),
@@ -122,7 +133,7 @@ pub fn emit(mut b: FunctionBuilder, rounds: &Rounds) {
 }
 
 impl Emitter<'_, '_> {
-    /// What `Native::load` does for a state with all processes.
+    /// What `Native::load` does for a state with these processes.
     fn load(&mut self, found: Value) {
         let at = offset_of!(Found, state);
         self.state = self.read(I64, found, at);
@@ -133,6 +144,7 @@ impl Emitter<'_, '_> {
         let n_processes = self.rounds.processes.len() as i64;
         let all_there = self.b.ins().icmp_imm(IntCC::Equal, count, n_processes);
         self.require(all_there);
+        self.require_types();
         self.write(self.state, offset_of!(Context, state));
         self.write(self.number, offset_of!(Context, number));
         let head = offset_of!(Found, head);
@@ -141,6 +153,20 @@ impl Emitter<'_, '_> {
         self.write(low, offset_of!(Context, head));
         self.write(high, offset_of!(Context, head) + 8);
         self.next_frame = self.read(I64, self.context, offset_of!(Context, next_frame));
+    }
+
+    /// All processes are of their types.
+    fn require_types(&mut self) {
+        let mut others = None;
+        for (at, ty) in self.rounds.processes.iter().filter_map(|process| process.ty) {
+            let there = self.b.ins().uload8(I32, flags(), self.state, at as i32);
+            let other = self.b.ins().bxor_imm(there, ty as i64);
+            others = Some(others.map_or(other, |others| self.b.ins().bor(others, other)));
+        }
+        if let Some(others) = others {
+            let none = self.b.ins().icmp_imm(IntCC::Equal, others, 0);
+            self.require(none);
+        }
     }
 
     /// The caller does what there is to do, unless the condition holds.

@@ -246,11 +246,7 @@ pub struct Context {
     /// The length of states with `n_procs` processes, if none is ever started.
     fixed_len: usize,
     wide_locations: bool,
-    /// The state whose processes were found last, and a mask of the bytes that
-    /// tell which they are, all of them behind a place. Empty if there is none.
-    shape: Vec<u8>,
-    mask: Vec<u8>,
-    shape_at: usize,
+    n_global_queues: usize,
     /// Of each frame of an atomic sequence the process and its location.
     places: [u32; MAX_FRAMES],
     depth: usize,
@@ -305,9 +301,7 @@ impl Context {
             whole_len: NO_LEN,
             fixed_len: NO_LEN,
             wide_locations,
-            shape: Vec::new(),
-            mask: Vec::new(),
-            shape_at: 0,
+            n_global_queues: code.layout.global_queues.len(),
             places: [NOWHERE; MAX_FRAMES],
             depth: 0,
             ticks: 0,
@@ -355,6 +349,11 @@ impl Context {
             padded[..len].copy_from_slice(state);
             self.state = padded.as_ptr();
         }
+    }
+
+    /// Whether the last state was as long as this.
+    pub fn is_as_long(&self, len: usize) -> bool {
+        self.whole_len == len
     }
 
     /// Whether the last state was as long as this, with all processes.
@@ -406,46 +405,15 @@ impl Context {
         }
     }
 
-    /// Whether the processes found last are where they were then, so that they
-    /// need not be found again.
-    #[inline(always)]
-    pub fn has_same_processes(&self, state: &[u8]) -> bool {
-        let len = state.len();
-        if len != self.shape.len() || len < STEP {
-            return false;
-        }
-        let differ = |at: usize| {
-            debug_assert!(at + STEP <= len && len == self.mask.len());
-            let word = |bytes: &[u8]| {
-                // SAFETY: below, `at` is at most `len - STEP`, and all are `len` long.
-                unsafe { bytes.as_ptr().add(at).cast::<u128>().read_unaligned() }
-            };
-            (word(state) ^ word(&self.shape)) & word(&self.mask)
-        };
-        let mut differences = differ(len - STEP);
-        let mut at = self.shape_at;
-        while at + STEP < len {
-            differences |= differ(at);
-            at += STEP;
-        }
-        differences == 0
-    }
-
-    /// Remembers by what a state with these processes is known: as each type
-    /// has its size, by their types.
-    pub fn set_shape(&mut self, state: &[u8], procs_at: usize, type_at: usize) {
-        self.shape.clear();
-        self.shape.extend(state);
-        self.shape_at = procs_at;
-        self.mask.clear();
-        self.mask.resize(state.len(), 0);
-        for process in &self.procs[..self.n_procs as usize] {
-            self.mask[process.at as usize + type_at] = u8::MAX;
-        }
-    }
-
-    pub fn forget_shape(&mut self) {
-        self.shape.clear();
+    /// The state has these processes, and these channels besides the global ones;
+    /// false if there are too many.
+    pub fn set_processes(&mut self, procs: &[Process], queues: &[Queue]) -> bool {
+        let n_queues = self.n_global_queues + queues.len();
+        let Some(to) = self.queues.get_mut(self.n_global_queues..n_queues) else { return false };
+        to.copy_from_slice(queues);
+        self.procs[..procs.len()].copy_from_slice(procs);
+        (self.n_procs, self.n_queues) = (procs.len() as u32, n_queues as u32);
+        true
     }
 
     /// Events that are not faults.

@@ -1,0 +1,145 @@
+//! Kinds of states, where processes are started: those of a kind have the same
+//! processes at the same places. What is known of a kind need not be found again.
+
+use crate::code::Code;
+use crate::rounds::{Rounds, RoundsFn};
+use crate::runtime::{Context, Process, Queue};
+
+/// Bytes that are compared at once.
+const STEP: usize = 16;
+/// States of a kind after which it is worth a function that makes rounds; in tests
+/// fewer.
+const WORTH_ROUNDS: usize = if cfg!(debug_assertions) { 64 } else { 8192 };
+/// Kinds that are remembered.
+const MOST_KINDS: usize = 16;
+
+struct Kind {
+    /// A state, and a mask of the bytes that tell which processes it has, all of
+    /// them behind a place: as each type has its size, by their types.
+    state: Vec<u8>,
+    mask: Vec<u8>,
+    procs_at: usize,
+    procs: Vec<Process>,
+    /// The channels of processes.
+    queues: Vec<Queue>,
+    /// States that were expanded before there was a function that makes rounds.
+    n_states: usize,
+    rounds: Option<RoundsFn>,
+}
+
+impl Kind {
+    /// Finds the processes and channels of a state; `None` if native code cannot
+    /// take it.
+    fn of(state: &[u8], code: &Code) -> Option<Kind> {
+        let layout = &code.layout;
+        let n_procs = *state.get(layout.count_at)?;
+        let mut at = layout.procs_at;
+        let (mut procs, mut queues) = (Vec::new(), Vec::new());
+        let mut mask = vec![0; state.len()];
+        for pid in 0..n_procs as usize {
+            if at + layout.locals_at > state.len() {
+                return None;
+            }
+            let ty = layout.proc_type(state, pid, at).idx();
+            let proc = layout.procs.get(ty)?;
+            procs.push(Process { at: at as u32, ..code.processes[ty] });
+            queues.extend(proc.queues.iter().map(|q| code.queue(q, at)));
+            mask[at + layout.type_at] = u8::MAX;
+            at += proc.size;
+        }
+        let procs_at = layout.procs_at;
+        let kind = Kind {
+            state: state.to_vec(),
+            mask,
+            procs_at,
+            procs,
+            queues,
+            n_states: 0,
+            rounds: None,
+        };
+        (at == state.len()).then_some(kind)
+    }
+
+    /// Whether a state is of this kind.
+    #[inline(always)]
+    fn has(&self, state: &[u8]) -> bool {
+        let len = state.len();
+        if len != self.state.len() || len < STEP {
+            let mut bytes = state.iter().zip(&self.state).zip(&self.mask);
+            return len == self.state.len() && bytes.all(|((a, b), mask)| (a ^ b) & mask == 0);
+        }
+        let differ = |at: usize| {
+            debug_assert!(at + STEP <= len && len == self.mask.len());
+            let word = |bytes: &[u8]| {
+                // SAFETY: below, `at` is at most `len - STEP`, and all are `len` long.
+                unsafe { bytes.as_ptr().add(at).cast::<u128>().read_unaligned() }
+            };
+            (word(state) ^ word(&self.state)) & word(&self.mask)
+        };
+        let mut differences = differ(len - STEP);
+        let mut at = self.procs_at;
+        while at + STEP < len {
+            differences |= differ(at);
+            at += STEP;
+        }
+        differences == 0
+    }
+}
+
+/// The kinds that were met, and the one that the context is for.
+#[derive(Default)]
+pub struct Kinds {
+    all: Vec<Kind>,
+    current: Option<usize>,
+}
+
+impl Kinds {
+    /// Whether a state is of the current kind.
+    #[inline(always)]
+    pub fn has(&self, state: &[u8]) -> bool {
+        self.current.is_some_and(|current| self.all[current].has(state))
+    }
+
+    /// Makes the kind of a state the current one, and gets the context ready for it;
+    /// false if native code cannot take it.
+    #[cold]
+    #[inline(never)]
+    pub fn turn_to(&mut self, state: &[u8], code: &Code, context: &mut Context) -> bool {
+        self.current = self.all.iter().position(|kind| kind.has(state));
+        if self.current.is_none() {
+            let Some(kind) = Kind::of(state, code) else { return false };
+            // One of too many takes the place of another.
+            self.all.truncate(MOST_KINDS - 1);
+            self.current = Some(self.all.len());
+            self.all.push(kind);
+        }
+        let kind = self.current.map(|current| &self.all[current]);
+        let is_set = kind.is_some_and(|kind| context.set_processes(&kind.procs, &kind.queues));
+        if !is_set {
+            self.current = None;
+        }
+        is_set
+    }
+
+    /// The function that makes rounds for states of the current kind.
+    #[inline(always)]
+    pub fn rounds(&self) -> Option<RoundsFn> {
+        self.all[self.current?].rounds
+    }
+
+    /// States were expanded, the last of them of the current kind. If there are many
+    /// it is worth a function that makes rounds.
+    pub fn count(&mut self, n_states: usize, code: &Code) {
+        let Some(current) = self.current else { return };
+        let kind = &mut self.all[current];
+        if kind.n_states >= WORTH_ROUNDS {
+            return;
+        }
+        kind.n_states += n_states;
+        if kind.n_states >= WORTH_ROUNDS {
+            let types: Vec<u8> = kind.procs.iter().map(|process| process.proc as u8).collect();
+            let rounds = || Rounds::of_states(code, &kind.procs, kind.state.len());
+            kind.rounds = code.functions.rounds_of(&types, &code.isa, rounds);
+        }
+    }
+}
