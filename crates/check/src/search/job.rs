@@ -255,22 +255,28 @@ impl<'a> Job<'a> {
     }
 
     /// Makes room for states that did not fit; false, and all is as it was, if
-    /// there is no memory for that.
+    /// there is no memory for that. If they do not fit in a word at all, states are
+    /// kept in full again, or folded together; without memory for that they are lost.
     fn widen(&mut self, run: &Run) -> bool {
         let Kept::Packed(store) = &mut self.kept else { return false };
         let (budget, frontier) = (&run.budget, &mut self.frontier);
         let mut rename = |name: &mut Name| rename(frontier, run, name);
-        let widened = match store.widen(budget, &mut rename) {
+        let is_wider = match store.widen(budget, &mut rename) {
             Ok(true) => return true,
-            Ok(false) if store.aim() == Aim::Speed => {
-                store.unpack(budget, &mut rename).map(Kept::Exact)
+            Err(Trouble::Full) => return false,
+            other => other,
+        };
+        let unpacked = is_wider.and_then(|_| match store.aim() {
+            Aim::Speed => store.unpack(budget, &mut rename),
+            Aim::Memory => Err(Trouble::Full),
+        });
+        let widened = match unpacked {
+            Ok(exact) => Ok(Kept::Exact(exact)),
+            Err(Trouble::Full) => {
+                store.fold(budget, &mut rename).map(|tree| Kept::Tree(Box::new(tree)))
             }
-            Ok(false) => store.fold(budget, &mut rename).map(|tree| Kept::Tree(Box::new(tree))),
             Err(trouble) => Err(trouble),
         };
-        if matches!(widened, Err(Trouble::Full)) {
-            return false;
-        }
         self.kept = Kept::Nothing;
         self.go_on_with(widened, run);
         true

@@ -25,7 +25,7 @@ use ir::fault::{Fault, FaultKind};
 use ir::model::Model;
 use ir::source::Span;
 use job::{Job, Kept};
-use run::{Run, Witness};
+use run::Run;
 pub use searcher::{Discipline, Searcher};
 pub use sequence::{Sequence, sequence};
 use serde::{Deserialize, Serialize};
@@ -221,7 +221,7 @@ fn conclude(make: &Maker, run: &Run, kept: Kept) -> Outcome {
     };
     let found = run.take_found();
     let mut outcome = Outcome { compressed, ..outcome(run, Vec::new(), bytes) };
-    let ways = found.iter().filter_map(|w| way(make, options, &shapes, w, run.spent()));
+    let ways = found.iter().filter_map(|w| way(make, options, &shapes, &w.fault, run.spent()));
     outcome.violations = ways.collect();
     if !found.is_empty() {
         told(&mut outcome);
@@ -243,21 +243,23 @@ fn conclude_exact(make: &Maker, run: &Run, store: impl Store) -> Outcome {
     let first = if model.hidden() > 0 { None } else { spins_first(make, run) };
     outcome.violations = match first {
         Some(found) => vec![found],
-        None => ways.into_iter().filter_map(|way| whole(make, run.options, way)).collect(),
+        None => ways.into_iter().filter_map(|way| whole(make, run, way)).collect(),
     };
     told(&mut outcome);
     outcome
 }
 
 /// A violation with the whole way to it.
-fn whole(make: &Maker, options: &Options, way: path::Way) -> Option<Found> {
-    let path::Way { mut found, begins_with } = way;
-    if let Some(state) = begins_with {
-        let (mut steps, depth) = way_to::way_to(make, options, &state)?;
-        steps.append(&mut found.steps);
-        (found.steps, found.depth) = (steps, found.depth + depth);
+fn whole(make: &Maker, run: &Run, path::Way { found, begins_with }: path::Way) -> Option<Found> {
+    let Some(state) = begins_with else { return Some(found) };
+    match way_to::way_to(make, run.options, &state) {
+        Some((steps, depth)) => {
+            let steps = [steps, found.steps].concat();
+            Some(Found { fault: found.fault, depth: depth + found.depth, steps })
+        }
+        // There was no memory for it.
+        None => way(make, run.options, &[], &found.fault, run.spent()),
     }
-    Some(found)
 }
 
 /// There were violations: nothing is reported that was not run again.
@@ -316,10 +318,10 @@ fn way(
     make: &Maker,
     options: &Options,
     shapes: &[Shape],
-    witness: &Witness,
+    fault: &Fault,
     spent: Duration,
 ) -> Option<Found> {
-    let target = Target::from(witness);
+    let target = Target { kind: fault.kind, span: Some(fault.span) };
     let options = Options {
         storage: Storage::Exact,
         compress: Compress::Off,

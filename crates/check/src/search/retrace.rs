@@ -7,7 +7,7 @@
 //! stay on the stack, so the stack is the way. Faults wait in line with the
 //! successors.
 
-use super::run::{Run, Witness};
+use super::run::Run;
 use super::{Maker, Target, path};
 use crate::outcome::{Found, Stop};
 use crate::store::{Full, Shape, Store, Token, TreeStore, TreeWriter, Writer};
@@ -137,11 +137,5 @@ impl Sink for Retrace<'_, '_> {
     fn tick(&mut self, bytes: u64) -> Flow {
         self.run.tick(bytes);
         self.flow()
-    }
-}
-
-impl From<&Witness> for Target {
-    fn from(witness: &Witness) -> Target {
-        Target { kind: witness.fault.kind, span: Some(witness.fault.span) }
     }
 }
