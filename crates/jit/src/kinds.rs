@@ -13,6 +13,7 @@ const WORTH_ROUNDS: usize = if cfg!(debug_assertions) { 64 } else { 8192 };
 /// Kinds that are remembered.
 const MOST_KINDS: usize = 16;
 
+#[derive(Default)]
 struct Kind {
     /// A state, and a mask of the bytes that tell which processes it has, all of
     /// them behind a place: as each type has its size, by their types.
@@ -28,36 +29,33 @@ struct Kind {
 }
 
 impl Kind {
-    /// Finds the processes and channels of a state; `None` if native code cannot
-    /// take it.
-    fn of(state: &[u8], code: &Code) -> Option<Kind> {
+    /// Becomes the kind of a state: finds its processes and channels. False, and it
+    /// is no kind, if native code cannot take it.
+    fn become_that_of(&mut self, state: &[u8], code: &Code) -> bool {
         let layout = &code.layout;
-        let n_procs = *state.get(layout.count_at)?;
+        (self.procs_at, self.n_states, self.rounds) = (layout.procs_at, 0, None);
+        self.state.clear();
+        self.mask.clear();
+        self.procs.clear();
+        self.queues.clear();
+        let Some(&n_procs) = state.get(layout.count_at) else { return false };
+        self.mask.resize(state.len(), 0);
         let mut at = layout.procs_at;
-        let (mut procs, mut queues) = (Vec::new(), Vec::new());
-        let mut mask = vec![0; state.len()];
         for pid in 0..n_procs as usize {
             if at + layout.locals_at > state.len() {
-                return None;
+                return false;
             }
             let ty = layout.proc_type(state, pid, at).idx();
-            let proc = layout.procs.get(ty)?;
-            procs.push(Process { at: at as u32, ..code.processes[ty] });
-            queues.extend(proc.queues.iter().map(|q| code.queue(q, at)));
-            mask[at + layout.type_at] = u8::MAX;
+            let Some(proc) = layout.procs.get(ty) else { return false };
+            self.procs.push(Process { at: at as u32, ..code.processes[ty] });
+            self.queues.extend(proc.queues.iter().map(|q| code.queue(q, at)));
+            self.mask[at + layout.type_at] = u8::MAX;
             at += proc.size;
         }
-        let procs_at = layout.procs_at;
-        let kind = Kind {
-            state: state.to_vec(),
-            mask,
-            procs_at,
-            procs,
-            queues,
-            n_states: 0,
-            rounds: None,
-        };
-        (at == state.len()).then_some(kind)
+        if at == state.len() {
+            self.state.extend_from_slice(state);
+        }
+        at == state.len()
     }
 
     /// Whether a state is of this kind.
@@ -106,18 +104,19 @@ impl Kinds {
     #[inline(never)]
     pub fn turn_to(&mut self, state: &[u8], code: &Code, context: &mut Context) -> bool {
         self.current = self.all.iter().position(|kind| kind.has(state));
+        let current = self.current.unwrap_or(self.all.len().min(MOST_KINDS - 1));
         if self.current.is_none() {
-            let Some(kind) = Kind::of(state, code) else { return false };
+            if current == self.all.len() {
+                self.all.push(Kind::default());
+            }
             // One of too many takes the place of another.
-            self.all.truncate(MOST_KINDS - 1);
-            self.current = Some(self.all.len());
-            self.all.push(kind);
+            if !self.all[current].become_that_of(state, code) {
+                return false;
+            }
         }
-        let kind = self.current.map(|current| &self.all[current]);
-        let is_set = kind.is_some_and(|kind| context.set_processes(&kind.procs, &kind.queues));
-        if !is_set {
-            self.current = None;
-        }
+        let kind = &self.all[current];
+        let is_set = context.set_processes(&kind.procs, &kind.queues);
+        self.current = is_set.then_some(current);
         is_set
     }
 

@@ -9,17 +9,22 @@ use super::worker::Worker;
 use super::{Compress, Hashing, Maker, Options, Order, Storage, bfs, dfs, strict};
 use crate::crc::Crc;
 use crate::files::{Error, Files, Trouble};
+use crate::memory::Budget;
 use crate::outcome::{Saved, Stop};
 use crate::store::{
     Aim, Bitstate, Compact, ExactStore, Filter, Fingerprints, LossyStore, Name, PackedStore, Store,
     TreeStore,
 };
+use std::sync::Arc;
 
 /// Which bits vary is known sooner than where to cut a tree.
 const EARLIER: u64 = 4;
 /// Ways are kept from so many times as many states on: until then they are soon
 /// found once more.
-const WAYS_LATER: u64 = 128;
+const WAYS_LATER: u64 = 64;
+/// With so many times as many states it takes long to make room for those that do
+/// not fit: the second time states that are packed for speed are kept in full again.
+const LATE: u64 = 8;
 /// Bytes that the exact store takes for a state besides its own, with the table.
 const OTHER_BYTES: u64 = 56;
 /// Waiting states are worth going to disk if they take this part of the memory.
@@ -58,6 +63,8 @@ pub(super) struct Job<'a> {
     frontier: Vec<Stack>,
     compress: Compress,
     checkpoint: Option<Checkpoint>,
+    /// Some states did not fit when there were many.
+    was_late: bool,
 }
 
 impl<'a> Job<'a> {
@@ -76,7 +83,8 @@ impl<'a> Job<'a> {
             Some(file) => resume(file, run, hidden)?,
             None => begin(make, run, hidden),
         };
-        Ok(Job { kept, frontier, compress: compression(run, hidden), checkpoint })
+        let compress = compression(run, hidden);
+        Ok(Job { kept, frontier, compress, checkpoint, was_late: false })
     }
 
     /// Searches until all is seen or a limit is met.
@@ -261,24 +269,23 @@ impl<'a> Job<'a> {
         let Kept::Packed(store) = &mut self.kept else { return false };
         let (budget, frontier) = (&run.budget, &mut self.frontier);
         let mut rename = |name: &mut Name| rename(frontier, run, name);
-        let is_wider = match store.widen(budget, &mut rename) {
+        let saves_time = store.aim() == Aim::Speed;
+        let is_late = run.has_states(run.options.fold_after * LATE);
+        let gives_up = saves_time && is_late && self.was_late;
+        self.was_late |= is_late;
+        let mut is_wider = if gives_up { Ok(false) } else { store.widen(budget, &mut rename) };
+        if saves_time && matches!(is_wider, Err(Trouble::Full)) {
+            let shrunk = store.shrink(budget, &mut rename);
+            is_wider = shrunk.and_then(|()| store.widen(budget, &mut rename));
+        }
+        let kept = match is_wider {
             Ok(true) => return true,
+            Ok(false) => unpack_or_fold(store, budget, &mut rename),
             Err(Trouble::Full) => return false,
-            other => other,
-        };
-        let unpacked = is_wider.and_then(|_| match store.aim() {
-            Aim::Speed => store.unpack(budget, &mut rename),
-            Aim::Memory => Err(Trouble::Full),
-        });
-        let widened = match unpacked {
-            Ok(exact) => Ok(Kept::Exact(exact)),
-            Err(Trouble::Full) => {
-                store.fold(budget, &mut rename).map(|tree| Kept::Tree(Box::new(tree)))
-            }
             Err(trouble) => Err(trouble),
         };
         self.kept = Kept::Nothing;
-        self.go_on_with(widened, run);
+        self.go_on_with(kept, run);
         true
     }
 
@@ -315,6 +322,22 @@ impl<'a> Job<'a> {
             run.trouble(trouble);
         }
     }
+}
+
+/// Keeps the states of a packed store in full again, if it is for speed and there is
+/// memory; else folds them together.
+fn unpack_or_fold<'a>(
+    store: &PackedStore,
+    budget: &Arc<Budget>,
+    mut rename: impl FnMut(&mut Name) -> Result<(), Trouble>,
+) -> Result<Kept<'a>, Trouble> {
+    if store.aim() == Aim::Speed {
+        match store.unpack(budget, &mut rename) {
+            Err(Trouble::Full) => {}
+            unpacked => return unpacked.map(Kept::Exact),
+        }
+    }
+    store.fold(budget, rename).map(|tree| Kept::Tree(Box::new(tree)))
 }
 
 /// Names all states anew that wait, or from which violations were met.

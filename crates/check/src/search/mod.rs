@@ -235,30 +235,34 @@ fn conclude_exact(make: &Maker, run: &Run, store: impl Store) -> Outcome {
     let ways = run.take_found().into_iter().map(|w| path::way(&mut *model, &store, w));
     let ways: Vec<path::Way> = ways.collect();
     let mut outcome = outcome(run, Vec::new(), store.bytes());
-    // Its memory is needed.
-    drop(store);
     if ways.is_empty() {
         return outcome;
     }
+    // If it is not needed, its memory is.
+    let store = ways.iter().any(|way| way.begins_with.is_some()).then_some(store);
     let first = if model.hidden() > 0 { None } else { spins_first(make, run) };
     outcome.violations = match first {
         Some(found) => vec![found],
-        None => ways.into_iter().filter_map(|way| whole(make, run, way)).collect(),
+        None => {
+            let whole = |way| whole(make, run, store.as_ref(), way);
+            ways.into_iter().filter_map(whole).collect()
+        }
     };
     told(&mut outcome);
     outcome
 }
 
 /// A violation with the whole way to it.
-fn whole(make: &Maker, run: &Run, path::Way { found, begins_with }: path::Way) -> Option<Found> {
-    let Some(state) = begins_with else { return Some(found) };
-    match way_to::way_to(make, run.options, &state) {
+fn whole(make: &Maker, run: &Run, store: Option<&impl Store>, way: path::Way) -> Option<Found> {
+    let path::Way { found, begins_with } = way;
+    let (Some(state), Some(store)) = (begins_with, store) else { return Some(found) };
+    match way_to::way_to(make, run.options, store, &state) {
         Some((steps, depth)) => {
             let steps = [steps, found.steps].concat();
             Some(Found { fault: found.fault, depth: depth + found.depth, steps })
         }
         // There was no memory for it.
-        None => way(make, run.options, &[], &found.fault, run.spent()),
+        None => self::way(make, run.options, &[], &found.fault, run.spent()),
     }
 }
 

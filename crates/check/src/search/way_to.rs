@@ -1,20 +1,27 @@
 //! Finds the way to a state once more: a search that was fast has not kept it.
 //!
-//! The same search again, in a store that keeps ways, until the state is there.
+//! A search in a store that keeps ways, among the states that were visited: so it
+//! finds the state whatever its order, and does not take longer than the first.
 
 use super::job::Job;
 use super::run::{Event, Run};
 use super::{Compress, Maker, Options, Order, path};
-use crate::store::Store;
-use ir::model::Step;
+use crate::store::{Store, Writer};
+use ir::fault::Fault;
+use ir::model::{Flow, Model, Sink, Step};
 
 /// It looks for the state when there are so many states, and again whenever there
 /// are a quarter more.
 const FIRST_LOOK: u64 = 16_384;
 
-/// The steps to a state, and its depth on that way. `None` if it is not found
-/// within the limits; there is none of time, as it does not take long.
-pub(super) fn way_to(make: &Maker, options: &Options, state: &[u8]) -> Option<(Vec<Step>, usize)> {
+/// The steps to a state, and its depth on that way. `None` if there is no memory to
+/// find it, or if it is interrupted.
+pub(super) fn way_to<S: Store>(
+    make: &Maker,
+    options: &Options,
+    visited: &S,
+    state: &[u8],
+) -> Option<(Vec<Step>, usize)> {
     let options = Options {
         // By a way that is not too long.
         order: if options.depth.is_some() { Order::Bfs } else { options.order },
@@ -27,12 +34,14 @@ pub(super) fn way_to(make: &Maker, options: &Options, state: &[u8]) -> Option<(V
         progress: None,
         ..*options
     };
+    let within =
+        || -> Box<dyn Model + '_> { Box::new(Within { model: make(), visited: visited.writer() }) };
     let mut run = Run::new(&options);
-    let mut job = Job::new(make, &mut run).ok()?;
+    let mut job = Job::new(&within, &mut run).ok()?;
     let mut look_at = FIRST_LOOK;
     loop {
         run.pause_at(look_at);
-        job.search(make, &run);
+        job.search(&within, &run);
         let store = job.exact()?;
         if let Some(token) = store.writer().find(state) {
             return Some(path::steps_to(&mut *make(), store, token));
@@ -42,5 +51,43 @@ pub(super) fn way_to(make: &Maker, options: &Options, state: &[u8]) -> Option<(V
         }
         look_at += look_at / 4;
         run.go_on();
+    }
+}
+
+/// A model without the states that were not visited, and without faults.
+struct Within<'m, W> {
+    model: Box<dyn Model + 'm>,
+    visited: W,
+}
+
+impl<W: Writer> Model for Within<'_, W> {
+    fn initial(&mut self, sink: &mut dyn Sink) -> Flow {
+        self.model.initial(sink)
+    }
+
+    fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow {
+        self.model.expand(state, &mut Visited { visited: &mut self.visited, sink })
+    }
+}
+
+struct Visited<'a, W> {
+    visited: &'a mut W,
+    sink: &'a mut dyn Sink,
+}
+
+impl<W: Writer> Sink for Visited<'_, W> {
+    fn successor(&mut self, state: &[u8], steps: &[Step]) -> Flow {
+        match self.visited.contains(state) {
+            true => self.sink.successor(state, steps),
+            false => Flow::Continue,
+        }
+    }
+
+    fn fault(&mut self, _fault: Fault, _steps: &[Step]) -> Flow {
+        Flow::Continue
+    }
+
+    fn tick(&mut self, bytes: u64) -> Flow {
+        self.sink.tick(bytes)
     }
 }

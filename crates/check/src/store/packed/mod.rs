@@ -265,12 +265,15 @@ fn table_of(
     budget: &Arc<Budget>,
 ) -> Option<Table<Whole>> {
     let table = Table::new(budget, growth)?;
-    let guard = &mut crossbeam_epoch::pin();
-    for (i, word) in words.enumerate() {
-        if i % 1024 == 0 {
-            guard.repin();
-        }
-        if table.insert_value(mix(word), word, guard) == Inserted::NoRoom {
+    let mut block = Vec::with_capacity(BLOCK);
+    let mut words = words.peekable();
+    while words.peek().is_some() {
+        block.clear();
+        block.extend(words.by_ref().take(BLOCK));
+        block.iter().for_each(|word| table.prefetch(mix(*word)));
+        let guard = &crossbeam_epoch::pin();
+        let put = |word: &u64| table.insert_value(mix(*word), *word, guard);
+        if block.iter().any(|word| put(word) == Inserted::NoRoom) {
             return None;
         }
     }
