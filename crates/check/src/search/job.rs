@@ -22,8 +22,8 @@ const EARLIER: u64 = 4;
 /// Ways are kept from so many times as many states on: until then they are soon
 /// found once more.
 const WAYS_LATER: u64 = 64;
-/// With so many times as many states it takes long to make room for those that do
-/// not fit: the second time states that are packed for speed are kept in full again.
+/// With so many times as many states it takes long to pack them anew: if some do not
+/// fit, those that are packed for speed are kept in full again.
 const LATE: u64 = 8;
 /// Bytes that the exact store takes for a state besides its own, with the table.
 const OTHER_BYTES: u64 = 56;
@@ -63,8 +63,6 @@ pub(super) struct Job<'a> {
     frontier: Vec<Stack>,
     compress: Compress,
     checkpoint: Option<Checkpoint>,
-    /// Some states did not fit when there were many.
-    was_late: bool,
 }
 
 impl<'a> Job<'a> {
@@ -83,8 +81,7 @@ impl<'a> Job<'a> {
             Some(file) => resume(file, run, hidden)?,
             None => begin(make, run, hidden),
         };
-        let compress = compression(run, hidden);
-        Ok(Job { kept, frontier, compress, checkpoint, was_late: false })
+        Ok(Job { kept, frontier, compress: compression(run, hidden), checkpoint })
     }
 
     /// Searches until all is seen or a limit is met.
@@ -270,10 +267,8 @@ impl<'a> Job<'a> {
         let (budget, frontier) = (&run.budget, &mut self.frontier);
         let mut rename = |name: &mut Name| rename(frontier, run, name);
         let saves_time = store.aim() == Aim::Speed;
-        let is_late = run.has_states(run.options.fold_after * LATE);
-        let gives_up = saves_time && is_late && self.was_late;
-        self.was_late |= is_late;
-        let mut is_wider = if gives_up { Ok(false) } else { store.widen(budget, &mut rename) };
+        let is_late = saves_time && run.has_states(run.options.fold_after * LATE);
+        let mut is_wider = if is_late { Ok(false) } else { store.widen(budget, &mut rename) };
         if saves_time && matches!(is_wider, Err(Trouble::Full)) {
             let shrunk = store.shrink(budget, &mut rename);
             is_wider = shrunk.and_then(|()| store.widen(budget, &mut rename));
@@ -327,13 +322,13 @@ impl<'a> Job<'a> {
 /// Keeps the states of a packed store in full again, if it is for speed and there is
 /// memory; else folds them together.
 fn unpack_or_fold<'a>(
-    store: &PackedStore,
+    store: &mut PackedStore,
     budget: &Arc<Budget>,
     mut rename: impl FnMut(&mut Name) -> Result<(), Trouble>,
 ) -> Result<Kept<'a>, Trouble> {
     if store.aim() == Aim::Speed {
         match store.unpack(budget, &mut rename) {
-            Err(Trouble::Full) => {}
+            Err(Trouble::Full) => store.shrink(budget, &mut rename)?,
             unpacked => return unpacked.map(Kept::Exact),
         }
     }
