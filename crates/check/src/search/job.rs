@@ -279,6 +279,8 @@ impl<'a> Job<'a> {
             Err(Trouble::Full) => return false,
             Err(trouble) => Err(trouble),
         };
+        // They are not packed again.
+        run.pause_at(u64::MAX);
         self.kept = Kept::Nothing;
         self.go_on_with(kept, run);
         true
