@@ -23,7 +23,7 @@ pub use form::{Form, Known};
 use super::exact::{self, ExactStore};
 use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
-use super::table::{Growth, Inserted, Position, Table, Whole, mix};
+use super::table::{Growth, Inserted, Position, Table, Whole, can_look_fast, mix};
 use super::tree::{self, MOST_SHAPES, TreeStore};
 use super::{Full, Name, SAMPLE, States, Store, Token, Writer, push_reserved};
 use crate::blocks::damaged;
@@ -292,6 +292,7 @@ impl Store for PackedStore {
             taken: 0,
             offered: Vec::new(),
             n_settled: 0,
+            missing: Vec::new(),
             beyond: Vec::new(),
             padded: Vec::new(),
             guard: None,
@@ -334,6 +335,8 @@ pub struct PackedWriter<'s> {
     taken: usize,
     offered: Vec<Offered>,
     n_settled: usize,
+    /// Those of them that are new, as far as is known.
+    missing: Vec<Offered>,
     /// Rows that have no place in their first line.
     beyond: Vec<Offered>,
     /// A state with room behind it.
@@ -397,26 +400,51 @@ impl PackedWriter<'_> {
     /// Inserts all that was offered.
     #[inline(always)]
     fn settle_offered(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
+        match can_look_fast() {
+            true => self.look_for_offered::<true>(),
+            false => self.look_for_offered::<false>(),
+        }
         let table = &self.store.table;
-        for i in self.n_settled..self.offered.len() {
-            let row = self.offered[i];
+        for i in 0..self.missing.len() {
+            let row = self.missing[i];
             let hash = mix(row.packed);
-            let near = table.seek_value(row.position, hash, row.packed);
-            self.n_settled = i + 1;
-            match near {
-                Some(position) if position.entry().is_some() => continue,
-                Some(position) if position.is_free() && table.has_room(position, hash) => {
-                    self.store.reserve(&mut self.chunk)?;
-                    if table.put_at(position, hash, row.packed) {
-                        self.note(row, &mut new)?;
-                        continue;
-                    }
-                }
-                _ => {}
+            let position = row.position.again();
+            if position.entry() == Some(row.packed) {
+                // It was offered twice.
+                continue;
             }
+            if position.is_free() && table.has_room(position, hash) {
+                self.store.reserve(&mut self.chunk)?;
+                if table.put_at(position, hash, row.packed) {
+                    self.note(row, &mut new)?;
+                    continue;
+                }
+            }
+            table.prefetch_second(hash);
             self.beyond.push(row);
         }
         if self.beyond.is_empty() { Ok(()) } else { self.settle_beyond(new) }
+    }
+
+    /// Finds out what of all that was offered is missing in its first line. Whether
+    /// it is nobody can foresee, so there is no branch on it.
+    #[inline(always)]
+    fn look_for_offered<const FAST: bool>(&mut self) {
+        let table = &self.store.table;
+        let offered = &self.offered[self.n_settled..];
+        self.missing.clear();
+        self.missing.reserve(offered.len());
+        let missing = self.missing.spare_capacity_mut();
+        let mut n_missing = 0;
+        for row in offered {
+            let (found, open) = table.look::<FAST>(row.position, row.packed);
+            let position = open.unwrap_or(row.position);
+            missing[n_missing].write(Offered { position, ..*row });
+            n_missing += !found as usize;
+        }
+        // SAFETY: so many were written.
+        unsafe { self.missing.set_len(n_missing) };
+        self.n_settled = self.offered.len();
     }
 
     /// Inserts what has no place in its first line.

@@ -23,7 +23,10 @@
 //! that ends at a frozen free slot does not know, and goes to the new shard.
 
 mod growth;
+mod line;
 mod shard;
+
+pub use line::can_look_fast;
 
 use super::Full;
 use crate::blocks::{damaged, read_number, write_number};
@@ -270,12 +273,14 @@ impl<E: Entry> Table<E> {
             }
             slot = slot.map_addr(|at| next_in_line(at, size_of::<AtomicU64>()));
         }
-        self.prefetch_beyond(self.shard(hash), tag);
+        self.prefetch_second(hash);
         None
     }
 
-    fn prefetch_beyond(&self, shard: &Shard, tag: u64) {
-        prefetch((&raw const *shard.slot(shard.second(tag))).cast());
+    /// Asks for the slots that a search goes on with beyond the first line.
+    pub fn prefetch_second(&self, hash: u64) {
+        let shard = self.shard(hash);
+        prefetch((&raw const *shard.slot(shard.second(tag(hash)))).cast());
     }
 
     /// Looks for the tag of a hash beyond the first line, and there once more: the
@@ -420,8 +425,17 @@ impl<E: Entry> Table<E> {
             }
             slot = slot.map_addr(|at| next_in_line(at, size_of::<AtomicU64>()));
         }
-        self.prefetch_beyond(self.shard(hash), tag(hash));
+        self.prefetch_second(hash);
         None
+    }
+
+    /// The same without a branch for each slot: whether it is there, and if not, where
+    /// it may be put in the first line, if anywhere. The position must be by
+    /// `approach` with a guard that is still there; `FAST` only if the machine is.
+    #[inline(always)]
+    pub fn look<const FAST: bool>(&self, from: Position, value: u64) -> (bool, Option<Position>) {
+        // SAFETY: as in `seek`.
+        unsafe { line::look::<FAST>(from, value) }
     }
 
     /// Inserts an entry that stands for itself, if that can be done in the first

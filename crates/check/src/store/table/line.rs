@@ -1,0 +1,151 @@
+//! A look at all slots of a cache line together, without a branch for each.
+
+use super::shard::LINE_SLOTS;
+use super::{EMPTY, FROZEN, Position};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+const LINE: usize = LINE_SLOTS * size_of::<AtomicU64>();
+
+/// Whether this machine has the instructions for a `FAST` look.
+pub fn can_look_fast() -> bool {
+    #[cfg(target_arch = "x86_64")]
+    return std::arch::is_x86_feature_detected!("avx2");
+    #[cfg(not(target_arch = "x86_64"))]
+    false
+}
+
+/// The slots of a line that hold a value, and those that hold no entry, a bit for
+/// each.
+struct Look {
+    same: u32,
+    open: u32,
+}
+
+/// Looks for an entry that stands for itself in the line of a position, which a
+/// search has found: whether it is there, and if not, the first slot of the search
+/// that had no entry, if there is one. `FAST` only if the machine is.
+///
+/// # Safety
+/// The position must be one in a table whose memory is still there.
+#[inline(always)]
+pub unsafe fn look<const FAST: bool>(from: Position, value: u64) -> (bool, Option<Position>) {
+    let at = from.slot.addr();
+    let line = from.slot.with_addr(at & !(LINE - 1));
+    // SAFETY: the caller's promise; shards consist of whole lines.
+    let Look { same, open } =
+        unsafe { if FAST { look_fast(line, value) } else { look_at_each(line, value) } };
+    // From the first slot of the search on, all around.
+    let first = at / size_of::<AtomicU64>() % LINE_SLOTS;
+    let next = ((open | open << LINE_SLOTS) >> first).trailing_zeros() as usize;
+    let slot = line.wrapping_add((first + next) % LINE_SLOTS);
+    (same != 0, (open != 0).then_some(Position { slot, value: FROZEN }))
+}
+
+/// # Safety
+/// There must be a line of slots.
+#[inline(always)]
+unsafe fn look_at_each(line: *const AtomicU64, value: u64) -> Look {
+    let mut look = Look { same: 0, open: 0 };
+    for i in 0..LINE_SLOTS {
+        // Relaxed: there is nothing behind the entry.
+        // SAFETY: the caller's promise.
+        let there = unsafe { (*line.add(i)).load(Ordering::Relaxed) };
+        look.same |= u32::from(there == value) << i;
+        look.open |= u32::from(there & !FROZEN == EMPTY) << i;
+    }
+    look
+}
+
+/// # Safety
+/// There must be a line of slots, and the machine must know the instructions.
+#[cfg(target_arch = "x86_64")]
+#[inline(always)]
+unsafe fn look_fast(line: *const AtomicU64, value: u64) -> Look {
+    let (same, open): (u32, u32);
+    // SAFETY: reads one line, the caller's promise. Each slot is read as a whole, as
+    // by a relaxed load.
+    unsafe {
+        std::arch::asm!(
+            "vmovdqa {a:y}, ymmword ptr [{line}]",
+            "vmovdqa {b:y}, ymmword ptr [{line} + 32]",
+            "vmovq {c:x}, {value}",
+            "vpbroadcastq {c:y}, {c:x}",
+            "vpcmpeqq {d:y}, {a:y}, {c:y}",
+            "vmovmskpd {same:e}, {d:y}",
+            "vpcmpeqq {d:y}, {b:y}, {c:y}",
+            "vmovmskpd {half:e}, {d:y}",
+            "shl {half:e}, 4",
+            "or {same:e}, {half:e}",
+            // Without the highest bit, as frozen slots have it.
+            "vpaddq {a:y}, {a:y}, {a:y}",
+            "vpaddq {b:y}, {b:y}, {b:y}",
+            "vpxor {c:x}, {c:x}, {c:x}",
+            "vpcmpeqq {a:y}, {a:y}, {c:y}",
+            "vpcmpeqq {b:y}, {b:y}, {c:y}",
+            "vmovmskpd {open:e}, {a:y}",
+            "vmovmskpd {half:e}, {b:y}",
+            "shl {half:e}, 4",
+            "or {open:e}, {half:e}",
+            "vzeroupper",
+            line = in(reg) line,
+            value = in(reg) value,
+            same = out(reg) same,
+            open = out(reg) open,
+            half = out(reg) _,
+            a = out(xmm_reg) _,
+            b = out(xmm_reg) _,
+            c = out(xmm_reg) _,
+            d = out(xmm_reg) _,
+            options(readonly, nostack),
+        );
+    }
+    Look { same, open }
+}
+
+/// # Safety
+/// As for `look_at_each`.
+#[cfg(not(target_arch = "x86_64"))]
+#[inline(always)]
+unsafe fn look_fast(line: *const AtomicU64, value: u64) -> Look {
+    // SAFETY: the caller's promise.
+    unsafe { look_at_each(line, value) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::dice::Dice;
+
+    #[repr(align(64))]
+    struct Line([AtomicU64; LINE_SLOTS]);
+
+    #[test]
+    fn a_look_finds_what_a_search_slot_by_slot_does() {
+        let mut dice = Dice(5);
+        let (mut n_found, mut n_frozen) = (0, 0);
+        for _ in 0..5_000 {
+            let line = Line(std::array::from_fn(|_| {
+                AtomicU64::new([EMPTY, FROZEN, 1 + dice.below(12) as u64][2.min(dice.below(6))])
+            }));
+            let (first, value) = (dice.below(LINE_SLOTS), 1 + dice.below(12) as u64);
+            let from = Position { slot: &line.0[first], value: FROZEN };
+            let around = (first..first + LINE_SLOTS).map(|at| &line.0[at % LINE_SLOTS]);
+            let values = around.map(|slot| (slot.load(Ordering::Relaxed), &raw const *slot));
+            let values: Vec<_> = values.collect();
+            let there = values.iter().any(|(there, _)| *there == value);
+            let open = values.iter().find(|(there, _)| there & !FROZEN == EMPTY);
+            let expected = (there, open.map(|(_, slot)| *slot));
+            let as_slots = |(there, open): (bool, Option<Position>)| (there, open.map(|o| o.slot));
+            // SAFETY: the line is there.
+            unsafe {
+                assert_eq!(as_slots(look::<false>(from, value)), expected);
+                if can_look_fast() {
+                    assert_eq!(as_slots(look::<true>(from, value)), expected);
+                }
+            }
+            n_found += there as usize;
+            n_frozen += open.is_some_and(|(there, _)| *there == FROZEN) as usize;
+        }
+        assert!(n_found > 100 && n_frozen > 100, "{n_found} found, {n_frozen} frozen");
+    }
+}
