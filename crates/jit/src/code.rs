@@ -197,9 +197,9 @@ fn processes(system: &System, tables: &Tables) -> Vec<Process> {
     let entry = |(i, proc): (usize, &ir::system::Proc)| {
         let (table, locations) = (next, proc.locations.len());
         next += locations;
-        let moves = tables.moves[table..next].as_ptr();
+        let [moves, told] = [&tables.moves, &tables.told].map(|all| all[table..next].as_ptr());
         let (table, locations) = (table as u32, locations as u32);
-        Process { at: 0, locations, moves, table, proc: i as u32 }
+        Process { at: 0, locations, moves, told, table, proc: i as u32 }
     };
     system.procs.iter().enumerate().map(entry).collect()
 }

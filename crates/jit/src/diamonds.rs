@@ -426,7 +426,7 @@ impl Visitor for Walk<'_, '_> {
 }
 
 /// The bytes of the frame that a place may mean.
-fn bytes(place: &Place) -> Range<usize> {
+pub(crate) fn bytes(place: &Place) -> Range<usize> {
     let (mut start, mut reach) = (place.offset as usize, 0);
     for index in &place.indices {
         let most = index.bound.max(1) as usize - 1;

@@ -126,7 +126,7 @@ impl Functions {
         let (mut tables, mut jobs) = (Tables::default(), Vec::new());
         for (entry, (proc, loc, reachable)) in locations(facts).enumerate() {
             tables.waits.push(facts.waits.channels(proc, loc));
-            for role in [Role::Moves, Role::Receives] {
+            for role in [Role::Moves, Role::Told, Role::Receives] {
                 let needed = has_code(facts, proc, loc, role);
                 tables.add(role, needed || !reachable);
                 if needed && reachable {
@@ -330,7 +330,8 @@ impl<C: Send + Sync> Making<'_, C> {
             let action = self.facts.system.action(*action);
             if let (true, Some(target)) = (action.atomic, action.target) {
                 let entry = job.entry - job.loc.idx() + target.idx();
-                tables.of(Role::Moves)[entry].miss(times);
+                let moves = if job.role == Role::Told { Role::Told } else { Role::Moves };
+                tables.of(moves)[entry].miss(times);
             }
         }
         Some(job)
@@ -394,7 +395,7 @@ fn locations(facts: &Facts) -> impl Iterator<Item = (ProcIdx, LocIdx, bool)> {
 /// included.
 fn has_code(facts: &Facts, proc: ProcIdx, loc: LocIdx, role: Role) -> bool {
     match role {
-        Role::Moves => {
+        Role::Moves | Role::Told => {
             let proc = facts.system.proc(proc);
             proc.provided.is_some() || !proc.locations[loc.idx()].actions.is_empty()
         }

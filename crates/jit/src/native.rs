@@ -2,6 +2,7 @@
 //! native code gives up.
 
 use crate::code::Code;
+use crate::emit::Role;
 use crate::kinds::Kinds;
 use crate::leaving_out::LeavingOut;
 use crate::resume::Resume;
@@ -259,6 +260,9 @@ impl<'s> Native<'s> {
     #[inline(always)]
     fn go_round(&mut self, bundle: &[Found], number: &mut usize) -> Option<Status> {
         let len = bundle[*number].state.len();
+        if self.context().role() == Role::Told {
+            return None;
+        }
         let rounds = match &self.code.fixed {
             Some(_) => self.code.functions.rounds().filter(|_| self.context().is_whole(len))?,
             None => self.kinds.rounds().filter(|_| self.context().is_as_long(len))?,

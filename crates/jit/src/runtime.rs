@@ -75,15 +75,22 @@ const STEP: usize = 16;
 pub struct Process {
     pub at: u32,
     pub locations: u32,
-    /// Functions by location: a part of `Tables::moves`.
+    /// Functions by location: parts of `Tables::moves` and `Tables::told`.
     pub moves: *const Entry,
+    pub told: *const Entry,
     pub table: u32,
     pub proc: u32,
 }
 
 impl Process {
-    const NONE: Process =
-        Process { at: 0, locations: 0, moves: std::ptr::null(), table: 0, proc: 0 };
+    const NONE: Process = Process {
+        at: 0,
+        locations: 0,
+        moves: std::ptr::null(),
+        told: std::ptr::null(),
+        table: 0,
+        proc: 0,
+    };
 }
 
 /// A channel, found by its number.
@@ -139,6 +146,8 @@ impl Entry {
 #[derive(Debug, Default)]
 pub struct Tables {
     pub moves: Vec<Entry>,
+    /// For sinks without rows.
+    pub told: Vec<Entry>,
     /// Only the receives that can complete a rendezvous.
     pub receives: Vec<Entry>,
     /// The rendezvous channels these are on, as in `Waits::channels`.
@@ -149,6 +158,7 @@ impl Tables {
     pub fn of(&self, role: Role) -> &[Entry] {
         match role {
             Role::Moves => &self.moves,
+            Role::Told => &self.told,
             Role::Receives => &self.receives,
         }
     }
@@ -157,6 +167,7 @@ impl Tables {
     pub fn add(&mut self, role: Role, missing: bool) {
         let (table, function) = match role {
             Role::Moves => (&mut self.moves, no_moves as LocationFn),
+            Role::Told => (&mut self.told, no_moves as LocationFn),
             Role::Receives => (&mut self.receives, no_receives as LocationFn),
         };
         table.push(Entry::new(missing.then_some(function)));
@@ -188,6 +199,8 @@ pub struct Context {
     pub limit: *const u8,
     /// The sink wants to go on when successors come to this place.
     pub due: *const u8,
+    /// There is little room from this place on.
+    nearly_full: *const u8,
     /// What comes before a successor in the rows, and the distance to the next.
     pub head: [u8; rows::HEAD],
     pub stride: usize,
@@ -265,6 +278,7 @@ impl Context {
             out: std::ptr::null_mut(),
             limit: std::ptr::null(),
             due: std::ptr::null(),
+            nearly_full: std::ptr::null(),
             head: [0; rows::HEAD],
             stride: 0,
             skips: 0,
@@ -526,6 +540,12 @@ impl Context {
         UNWIND
     }
 
+    /// Which functions are called.
+    #[inline(always)]
+    pub fn role(&self) -> Role {
+        if self.rows_at.is_null() { Role::Told } else { Role::Moves }
+    }
+
     #[inline(always)]
     fn tables(&self) -> &Tables {
         // SAFETY: the tables belong to the code, which `Native` borrows.
@@ -538,7 +558,7 @@ impl Context {
     unsafe fn moves(&self, state: *const u8, pid: u32) -> Option<LocationFn> {
         // SAFETY: the caller's promise.
         match unsafe { self.entry(state, pid) } {
-            Some(entry) => self.tables().moves[entry].get(),
+            Some(entry) => self.tables().of(self.role())[entry].get(),
             None => Some(no_moves),
         }
     }

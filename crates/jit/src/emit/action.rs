@@ -113,13 +113,15 @@ impl Emitter<'_, '_> {
     /// The operation that decides; false if it can never run in this role.
     fn first_op(&mut self, op: &Op, blocked: Block) -> bool {
         match (self.role, op) {
-            (Role::Moves, Op::Else) => {
+            (Role::Moves | Role::Told, Op::Else) => {
                 let ran = self.b.use_var(self.ran);
                 let alone = self.b.ins().icmp_imm(IntCC::Equal, ran, 0);
                 self.require(alone, blocked);
             }
-            (Role::Moves, Op::Block(block)) => self.block(block, blocked),
-            (Role::Moves, _) | (Role::Receives, Op::Receive(_)) => self.op(op, blocked),
+            (Role::Moves | Role::Told, Op::Block(block)) => self.block(block, blocked),
+            (Role::Moves | Role::Told, _) | (Role::Receives, Op::Receive(_)) => {
+                self.op(op, blocked);
+            }
             (Role::Receives, Op::Block(block)) => {
                 self.give_up_if_block_receives(block);
                 return false;
@@ -142,7 +144,7 @@ impl Emitter<'_, '_> {
                 let value = self.eval(expr);
                 let offset = self.locate(place);
                 self.copy();
-                self.store(place.ty.repr, offset, value);
+                self.store_place(place, offset, value);
             }
             Op::Send { chan, sorted, args } => {
                 self.each_channel(chan, |e, target| e.send(target, *sorted, args, blocked));
@@ -306,8 +308,14 @@ impl Emitter<'_, '_> {
         let fits = self.b.ins().icmp(IntCC::UnsignedLessThan, self.out, limit);
         self.b.ins().brif(fits, room, &[], none, &[]);
         self.enter(none);
-        self.hand_over(runtime::successor as *const () as usize);
-        self.jump(done);
+        match self.role {
+            // Sinks see to it that this is rare.
+            Role::Moves => self.jump(self.give_up),
+            Role::Told | Role::Receives => {
+                self.hand_over(runtime::successor as *const () as usize);
+                self.jump(done);
+            }
+        }
         self.enter(room);
         let flags = self.write_flags();
         let at = offset_of!(Context, head) as i32;
@@ -333,7 +341,7 @@ impl Emitter<'_, '_> {
     /// Whether an action, the i-th of its location, is left out in some states.
     pub(super) fn may_skip(&self, idx: ActionIdx, i: usize) -> bool {
         let may_skip = self.facts.diamonds.may_skip.get(idx.idx());
-        i < MASKED && self.role == Role::Moves && may_skip == Some(&true)
+        i < MASKED && self.role != Role::Receives && may_skip == Some(&true)
     }
 
     /// The action is enabled. Leaves if its successor is found another way.

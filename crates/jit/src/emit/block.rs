@@ -5,7 +5,9 @@ use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::I32;
 use cranelift_codegen::ir::{self as clif, InstBuilder};
 use cranelift_frontend::Variable;
-use ir::system::{Block, Expr, Node, Op};
+use ir::system::{Block, Expr, Node, Op, Place};
+use ir::visit::Access;
+use ir::visit::look::{Visitor, visit_op};
 
 /// Times that loops are run before the interpreter takes over, which finds
 /// out whether the block ends.
@@ -44,14 +46,18 @@ impl Emitter<'_, '_> {
         let at = |node: u32| blocks[node as usize].expect("a node that is entered has a block");
         let done = self.b.create_block();
         self.jump(at(start));
-        for (i, node) in block.nodes.iter().enumerate() {
+        if graph.loops.contains(&true) {
+            // What comes later in the code may have run before.
+            block.nodes.iter().for_each(|node| self.will_write_all(node));
+        }
+        for &i in &graph.order {
             let Some(here) = blocks[i] else { continue };
             // Sealed when all nodes have made their jumps.
             self.b.switch_to_block(here);
             if let (true, Some(repeats)) = (graph.loops[i], repeats) {
                 self.count_repeat(repeats);
             }
-            match node {
+            match &block.nodes[i] {
                 Node::Done => self.jump(done),
                 Node::Do { op, next, span } => {
                     self.span = *span;
@@ -63,6 +69,21 @@ impl Emitter<'_, '_> {
         }
         blocks.iter().flatten().for_each(|block| self.b.seal_block(*block));
         self.enter(done);
+    }
+
+    /// What is read from now on may be written by then.
+    fn will_write_all(&mut self, node: &Node) {
+        struct Writes<'e, 'a, 's>(&'e mut Emitter<'a, 's>);
+        impl Visitor for Writes<'_, '_, '_> {
+            fn place(&mut self, place: &Place, access: Access) {
+                if access == Access::Write {
+                    self.0.will_write(place);
+                }
+            }
+        }
+        if let Node::Do { op, .. } = node {
+            visit_op(op, &mut Writes(self));
+        }
     }
 
     fn select(&mut self, block: &Block, options: &[u32], at: &dyn Fn(u32) -> clif::Block) {
@@ -163,12 +184,15 @@ fn start(block: &Block) -> u32 {
 struct Graph {
     entered: Vec<bool>,
     loops: Vec<bool>,
+    /// Those that are entered: all jumps but those back lead to later ones.
+    order: Vec<usize>,
 }
 
 impl Graph {
     fn of(block: &Block, start: u32) -> Graph {
         let (n, start) = (block.nodes.len(), start as usize);
-        let mut graph = Graph { entered: vec![false; n], loops: vec![false; n] };
+        let (entered, loops) = (vec![false; n], vec![false; n]);
+        let mut graph = Graph { entered, loops, order: Vec::new() };
         // Depth first, with the nodes on the way there marked.
         let mut on_path = vec![false; n];
         let mut stack = vec![(start, successors(block, start))];
@@ -178,6 +202,7 @@ impl Graph {
             match todo.pop() {
                 None => {
                     on_path[*node] = false;
+                    graph.order.push(*node);
                     stack.pop();
                 }
                 Some(next) if on_path[next] => graph.loops[next] = true,
@@ -189,6 +214,7 @@ impl Graph {
                 }
             }
         }
+        graph.order.reverse();
         graph
     }
 }

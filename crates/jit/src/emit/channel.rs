@@ -119,7 +119,7 @@ impl<'s> Emitter<'_, 's> {
     pub(super) fn give_up_if_claimed(&mut self, target: &Target, receive: bool) {
         if let (true, Some(id)) = (self.facts.system.uses.claims, target.id) {
             let receive = self.int(receive.into());
-            let args = [self.context, self.base(), self.pid, id, receive];
+            let args = [self.context, self.start(self.base), self.pid, id, receive];
             let claimed = self.call(runtime::claimed as *const () as usize, &args, true);
             self.give_up_if(claimed.expect("the function returns a value"));
         }

@@ -15,10 +15,7 @@ impl Emitter<'_, '_> {
     pub(super) fn eval(&mut self, expr: &Expr) -> Value {
         match expr {
             Expr::Const(value) => self.int(*value as i64),
-            Expr::Load(place) => {
-                let offset = self.locate(place);
-                self.load(place.ty.repr, offset)
-            }
+            Expr::Load(place) => self.load_place(place),
             Expr::Binary(Binary::And | Binary::Or, ..) => self.by_branch(expr),
             Expr::Binary(op, a, b) => match comparison(*op) {
                 Some(code) => {

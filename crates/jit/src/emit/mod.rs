@@ -2,7 +2,8 @@
 //!
 //! Guards read `state`, which nobody changes. An action that is enabled copies
 //! the state to `out` and changes it there; from then on it reads `out`
-//! (`Emitter::base`). What can only become a successor is made where successors
+//! (`Emitter::base`), but for variables that it has not written: what was just
+//! written takes long to be read. What can only become a successor is made where successors
 //! are (`Context::out`), the rest in the buffer of the next frame. Whatever is not mainstream jumps to `give_up`, which
 //! returns `UNWIND`: at that point nothing of the action has been handed out.
 //!
@@ -17,16 +18,17 @@ mod receive;
 mod send;
 
 use crate::facts::Facts;
-use crate::runtime::{self, Context, STILL, UNWIND};
+use crate::runtime::{Context, STILL, UNWIND};
 use action::Sends;
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::types::{I8X16, I32, I64};
+use cranelift_codegen::ir::types::{I8, I8X16, I32, I64};
 use cranelift_codegen::ir::{AbiParam, Block, InstBuilder, MemFlags, Signature, Value};
 use cranelift_codegen::isa::CallConv;
 use cranelift_frontend::{FunctionBuilder, Variable};
 use ir::source::Span;
-use ir::system::{ActionIdx, LocIdx, ProcIdx};
+use ir::system::{ActionIdx, LocIdx, ProcIdx, Space};
 use std::mem::offset_of;
+use std::ops::Range;
 
 /// Bytes that are copied at once.
 const PIECE: usize = 16;
@@ -36,7 +38,11 @@ const UNROLLED_COPY: usize = 128;
 /// Which function of a location.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
+    /// Successors stay in the rows. A function that makes nothing else calls nothing,
+    /// so that it has no registers to save.
     Moves,
+    /// The same for sinks that are told of each successor.
+    Told,
     /// Only receives that complete a rendezvous.
     Receives,
 }
@@ -66,6 +72,8 @@ pub struct Emitter<'a, 's> {
     /// The rendezvous channel, for `Role::Receives`.
     queue: Value,
     base: Base,
+    /// What the action has written, or may have.
+    written: Vec<(Space, Range<usize>)>,
     give_up: Block,
     /// Some action has run: `STILL` or `MOVED`.
     ran: Variable,
@@ -126,6 +134,7 @@ pub fn emit(mut b: FunctionBuilder, facts: &Facts, proc: ProcIdx, loc: LocIdx, r
         pid,
         queue,
         base: Base::State,
+        written: Vec::new(),
         give_up,
         ran,
         escape,
@@ -166,6 +175,7 @@ impl Emitter<'_, '_> {
             }
             let next = self.b.create_block();
             self.base = Base::State;
+            self.written.clear();
             self.skip = self.may_skip(idx, i).then(|| (i, self.b.create_block()));
             self.action(idx, action, next);
             self.skipped(action.escape, next);
@@ -235,18 +245,18 @@ impl Emitter<'_, '_> {
         self.b.ins().iconst(I32, value)
     }
 
-    /// The start of the state that is read.
-    fn base(&self) -> Value {
-        match self.base {
+    /// The start of a copy of the state.
+    fn start(&self, base: Base) -> Value {
+        match base {
             Base::State => self.state,
             Base::Out => self.out,
         }
     }
 
-    /// For reads of `base`; `state` does not change while the function runs.
-    fn read_flags(&self) -> MemFlags {
+    /// For reads; `state` does not change while the function runs.
+    fn read_flags(&self, base: Base) -> MemFlags {
         let flags = MemFlags::new().with_notrap();
-        if self.base == Base::State { flags.with_readonly() } else { flags }
+        if base == Base::State { flags.with_readonly() } else { flags }
     }
 
     fn write_flags(&self) -> MemFlags {
@@ -261,7 +271,7 @@ impl Emitter<'_, '_> {
         self.skip_if_known();
         match self.facts.fixed_len {
             Some(len) if (PIECE..=UNROLLED_COPY).contains(&len) => {
-                let (read, write) = (self.read_flags(), self.write_flags());
+                let (read, write) = (self.read_flags(Base::State), self.write_flags());
                 let pieces = (0..len - PIECE).step_by(PIECE).chain([len - PIECE]);
                 for at in pieces.map(|at| at as i32) {
                     let bytes = self.b.ins().load(I8X16, read, self.state, at);
@@ -302,9 +312,29 @@ impl Emitter<'_, '_> {
         self.copy_piece(rest);
         self.jump(done);
         self.enter(short);
-        self.call(runtime::shift as *const () as usize, &[self.out, self.state, len], false);
-        self.jump(done);
+        self.copy_short(len, done);
         self.enter(done);
+    }
+
+    /// Copies `len` bytes one by one, without a call; then goes on in `done`.
+    fn copy_short(&mut self, len: Value, done: Block) {
+        let [test, body] = std::array::from_fn(|_| self.b.create_block());
+        self.b.set_cold_block(test);
+        self.b.set_cold_block(body);
+        let at = self.b.append_block_param(test, I64);
+        let zero = self.b.ins().iconst(I64, 0);
+        self.b.ins().jump(test, &[zero.into()]);
+        self.b.switch_to_block(test);
+        let more = self.b.ins().icmp(IntCC::UnsignedLessThan, at, len);
+        self.b.ins().brif(more, body, &[], done, &[]);
+        self.enter(body);
+        let (from, to) = (self.b.ins().iadd(self.state, at), self.b.ins().iadd(self.out, at));
+        let flags = self.write_flags();
+        let byte = self.b.ins().load(I8, flags, from, 0);
+        self.b.ins().store(flags, byte, to, 0);
+        let next = self.b.ins().iadd_imm(at, 1);
+        self.b.ins().jump(test, &[next.into()]);
+        self.b.seal_block(test);
     }
 
     fn copy_piece(&mut self, at: Value) {

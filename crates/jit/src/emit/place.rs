@@ -1,11 +1,13 @@
 //! Variables: where they are, and how values are read and written.
 
 use super::{Base, Emitter};
+use crate::diamonds::bytes;
 use cranelift_codegen::ir::condcodes::IntCC;
 use cranelift_codegen::ir::types::{I32, I64};
 use cranelift_codegen::ir::{InstBuilder, Value};
 use ir::scalar::Repr;
 use ir::system::{Expr, Index, Place, Space};
+use std::ops::Range;
 
 /// A distance from the start of a state: a constant, and what is found at run time.
 #[derive(Debug, Clone, Copy)]
@@ -83,9 +85,38 @@ impl Emitter<'_, '_> {
         }
     }
 
+    /// The value of a place.
+    pub(super) fn load_place(&mut self, place: &Place) -> Value {
+        let offset = self.locate(place);
+        let base = if self.may_be_written(place) { self.base } else { Base::State };
+        self.load_from(base, place.ty.repr, offset)
+    }
+
+    /// Whether the action may have written to a place since the state was copied.
+    fn may_be_written(&self, place: &Place) -> bool {
+        let read = bytes(place);
+        let meets = |range: &Range<usize>| range.start < read.end && read.start < range.end;
+        self.written.iter().any(|(space, range)| *space == place.space && meets(range))
+    }
+
+    /// Stores to a place.
+    pub(super) fn store_place(&mut self, place: &Place, offset: Offset, value: Value) {
+        self.store(place.ty.repr, offset, value);
+        self.will_write(place);
+    }
+
+    /// What is read of a place from now on may be written by then.
+    pub(super) fn will_write(&mut self, place: &Place) {
+        self.written.push((place.space, bytes(place)));
+    }
+
     pub(super) fn load(&mut self, repr: Repr, offset: Offset) -> Value {
-        let (flags, base) = (self.read_flags(), self.base());
-        let (base, at) = self.address(base, offset);
+        self.load_from(self.base, repr, offset)
+    }
+
+    fn load_from(&mut self, base: Base, repr: Repr, offset: Offset) -> Value {
+        let (flags, start) = (self.read_flags(base), self.start(base));
+        let (base, at) = self.address(start, offset);
         match (repr, repr.size()) {
             (_, 1) => self.b.ins().uload8(I32, flags, base, at),
             (Repr::I16, _) => self.b.ins().sload16(I32, flags, base, at),

@@ -31,7 +31,7 @@ impl Emitter<'_, '_> {
             if let Field::Bind(place) = field {
                 let value = self.load_field(&target, message, i);
                 let offset = self.locate(place);
-                self.store(place.ty.repr, offset, value);
+                self.store_place(place, offset, value);
             }
         }
         if !receive.keep {
@@ -47,7 +47,7 @@ impl Emitter<'_, '_> {
             return self.give_up();
         }
         match (self.role, rendezvous, target.id) {
-            (Role::Moves, false, _) => {}
+            (Role::Moves | Role::Told, false, _) => {}
             (Role::Receives, true, Some(id)) if !self.in_block => {
                 let same = self.b.ins().icmp(IntCC::Equal, id, self.queue);
                 self.require(same, blocked);

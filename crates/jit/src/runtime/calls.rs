@@ -19,7 +19,7 @@ pub unsafe extern "C" fn no_moves(
     _: u32,
 ) -> Status {
     // SAFETY: called in the place of native code, with the same.
-    unsafe { (&*context).miss(Role::Moves, state, pid) }
+    unsafe { (&*context).miss((*context).role(), state, pid) }
 }
 
 /// The same for receives.
@@ -113,7 +113,8 @@ unsafe fn try_some<const WIDE: bool>(
         let procs = (&raw const (*context).procs).cast::<Process>();
         let mut status = STILL;
         for pid in processes.rev() {
-            let Process { at, locations, moves, table, .. } = *procs.add(pid);
+            let Process { at, locations, moves, told, table, .. } = *procs.add(pid);
+            let functions = if (*context).rows_at.is_null() { told } else { moves };
             let n_events = (*context).n_events;
             let place = state.add(at as usize);
             let mut location = *place as u32;
@@ -127,7 +128,7 @@ unsafe fn try_some<const WIDE: bool>(
             if !masks.is_null() {
                 (*context).skips = (*masks.add((table + location) as usize)).into();
             }
-            if let Some(function) = (*moves.add(location as usize)).get() {
+            if let Some(function) = (*functions.add(location as usize)).get() {
                 status |= function(context, state, out, at as usize, pid as u32, 0);
                 if status & UNWIND != 0 {
                     (*context).gave_up = GaveUp { pid, n_events };

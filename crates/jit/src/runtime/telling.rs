@@ -3,6 +3,9 @@
 
 use super::*;
 
+/// This part of the rows is for the successors of one state.
+const MARGIN: usize = 4;
+
 impl Context {
     /// Has successors made in the rows, or in buffer 0.
     pub(super) fn set_space(&mut self, rows: Option<&mut Rows>) {
@@ -10,7 +13,9 @@ impl Context {
             Some(rows) => {
                 rows.reserve(self.len.max(self.copied));
                 let (start, used, full) = rows.space();
-                self.due = start.wrapping_add(rows.due() + rows::HEAD);
+                self.nearly_full = start.wrapping_add(full - full / MARGIN + rows::HEAD);
+                let due = start.wrapping_add(rows.due() + rows::HEAD).cast_const();
+                self.due = due.min(self.nearly_full);
                 (self.rows, self.rows_at) = (rows, start);
                 self.out = start.wrapping_add(used + rows::HEAD);
                 self.limit = start.wrapping_add(full + rows::HEAD);
@@ -83,14 +88,22 @@ impl Context {
         UNWIND
     }
 
-    /// The sink goes on with its rows, if they are due.
+    /// The sink goes on with its rows, if they are due, and makes room if there is
+    /// little: native code that finds none gives up.
     #[inline(always)]
     pub fn advance(&mut self) -> Status {
         if self.out.cast_const() < self.due {
-            STILL
-        } else {
-            self.tell(|sink, _| sink.advance(), 0)
+            return STILL;
         }
+        let advanced = self.tell(|sink, _| sink.advance(), 0);
+        if advanced == STILL && self.is_nearly_full() {
+            return self.tell(|sink, _| sink.make_room(), 0);
+        }
+        advanced
+    }
+
+    fn is_nearly_full(&self) -> bool {
+        !self.rows_at.is_null() && self.out.cast_const() >= self.nearly_full
     }
 
     /// Passes on a successor that was made at `state`.
