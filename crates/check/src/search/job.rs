@@ -62,6 +62,8 @@ pub(super) struct Job<'a> {
     /// States that wait: see `dfs::search` and `bfs::search`.
     frontier: Vec<Stack>,
     compress: Compress,
+    /// States are kept in full until there are some, and packed then.
+    packs_soon: bool,
     checkpoint: Option<Checkpoint>,
 }
 
@@ -81,7 +83,8 @@ impl<'a> Job<'a> {
             Some(file) => resume(file, run, hidden)?,
             None => begin(make, run, hidden),
         };
-        Ok(Job { kept, frontier, compress: compression(run, hidden), checkpoint })
+        let compress = compression(run, hidden);
+        Ok(Job { kept, frontier, compress, packs_soon: false, checkpoint })
     }
 
     /// Searches until all is seen or a limit is met.
@@ -151,13 +154,19 @@ impl<'a> Job<'a> {
     }
 
     pub fn search(&mut self, make: &Maker, run: &Run) {
-        fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
-            provide_meanwhile(store, || match run.options.order {
+        fn explore<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
+            match run.options.order {
                 Order::Dfs => dfs::search(make, run, store, frontier),
                 Order::Bfs => bfs::search(make, run, store, frontier),
-            });
+            }
+        }
+        fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
+            provide_meanwhile(store, || explore(make, run, store, frontier));
         }
         match &self.kept {
+            // Memory that is given up soon is not worth a thread, and who compiles has
+            // need of the core.
+            Kept::Exact(store) if self.packs_soon => explore(make, run, store, &mut self.frontier),
             Kept::Exact(store) => search(make, run, store, &mut self.frontier),
             Kept::Packed(store) => search(make, run, &**store, &mut self.frontier),
             Kept::Tree(store) => search(make, run, &**store, &mut self.frontier),
@@ -182,7 +191,7 @@ impl<'a> Job<'a> {
 
     /// Has the search pause when its states are to be packed, or when it is time to
     /// keep ways.
-    fn plan_ahead(&self, run: &Run) {
+    fn plan_ahead(&mut self, run: &Run) {
         let Options { fold_after, order, max_violations, .. } = *run.options;
         let pack_after = fold_after / EARLIER;
         let packs = match self.compress {
@@ -196,7 +205,10 @@ impl<'a> Job<'a> {
             Compress::Off => false,
         };
         match &self.kept {
-            Kept::Exact(_) if packs => run.pause_at(pack_after),
+            Kept::Exact(_) if packs => {
+                run.pause_at(pack_after);
+                self.packs_soon = true;
+            }
             Kept::Packed(store) if store.aim() == Aim::Speed && !store.keeps_ways() => {
                 // There must be memory to find them once more.
                 let most = run.budget.limit() / (2 * (store.state_len() as u64 + OTHER_BYTES));
@@ -227,6 +239,7 @@ impl<'a> Job<'a> {
         let is_short = run.event() == Event::Full;
         let few = !is_short && !run.has_states(run.options.fold_after);
         run.pause_at(u64::MAX);
+        self.packs_soon = false;
         // What is lost on the way cannot be written down.
         let is_saved = self.checkpoint.is_some();
         let go_on = || run.limit().filter(|_| !is_saved).map_or(Ok(()), |stop| Err(stop.into()));
