@@ -3,8 +3,10 @@
 
 use super::*;
 
-/// This part of the rows is for the successors of one state.
+/// This part of the rows is for the successors of one state, but no more than so many
+/// bytes.
 const MARGIN: usize = 4;
+const MOST_MARGIN: usize = 16 << 10;
 
 impl Context {
     /// Has successors made in the rows, or in buffer 0.
@@ -13,7 +15,8 @@ impl Context {
             Some(rows) => {
                 rows.reserve(self.len.max(self.copied));
                 let (start, used, full) = rows.space();
-                self.nearly_full = start.wrapping_add(full - full / MARGIN + rows::HEAD);
+                let margin = (full / MARGIN).min(MOST_MARGIN);
+                self.nearly_full = start.wrapping_add(full - margin + rows::HEAD);
                 let due = start.wrapping_add(rows.due() + rows::HEAD).cast_const();
                 self.due = due.min(self.nearly_full);
                 (self.rows, self.rows_at) = (rows, start);
