@@ -123,13 +123,15 @@ pub struct Fingerprint(pub u64, pub u64);
 
 /// A fingerprint of all bytes, the same in all searches; `Keys` make of it one
 /// of a search. Both halves of each product go on, and what was multiplied with
-/// them, so that nothing is lost where a factor is zero.
+/// them, so that nothing is lost where a factor is zero. The keys are for words that
+/// are zero: without them the upper half would be less than before, and none after
+/// some hundred bytes.
 #[inline(always)]
 pub fn fingerprint(bytes: &[u8]) -> Fingerprint {
     let len = bytes.len();
     let (mut a, mut b) = (KEYS[1] ^ len as u64, KEYS[2]);
     let mut take = |[x, y]: [u64; 2]| {
-        let product = (x ^ a) as u128 * (y ^ b) as u128;
+        let product = (x ^ a ^ KEYS[0]) as u128 * (y ^ b ^ KEYS[1]) as u128;
         (a, b) = (product as u64 ^ y, (product >> 64) as u64 ^ x);
     };
     if len < STEP {
@@ -210,6 +212,28 @@ fn multiply(a: u64, b: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::collections::HashSet;
+
+    /// States that differ in their first bytes, with the same bytes behind.
+    #[test]
+    fn long_runs_of_the_same_bytes_hide_no_difference() {
+        for filler in [0, 1, 0xFF] {
+            for len in [100, 500, 1_000, 5_000] {
+                let states = (0..2_000u32).map(|n| {
+                    let mut state = n.to_le_bytes().to_vec();
+                    state.resize(len, filler);
+                    state
+                });
+                let (mut prints, mut hashes) = (HashSet::new(), HashSet::new());
+                for state in states {
+                    let print = fingerprint(&state);
+                    prints.insert((print.fixed(), Keys::new(3).turn(print).0));
+                    hashes.insert(hash(&state));
+                }
+                assert_eq!((prints.len(), hashes.len()), (2_000, 2_000), "{filler} {len}");
+            }
+        }
+    }
 
     #[test]
     fn all_lengths_and_all_differences() {
