@@ -158,7 +158,13 @@ impl Rows {
     /// length that begins before the rows are full.
     #[inline(always)]
     pub fn reserve(&mut self, len: usize) {
-        let needed = self.needed(len);
+        self.reserve_beyond(len, 0);
+    }
+
+    /// The same for any row that begins so many bytes beyond, at most.
+    #[inline(always)]
+    pub fn reserve_beyond(&mut self, len: usize, bytes: usize) {
+        let needed = self.needed(len) + bytes;
         if self.bytes.len() < needed {
             self.grow(needed);
         }

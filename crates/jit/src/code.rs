@@ -13,7 +13,7 @@ use cranelift_module::ModuleError;
 use ir::interpret::Waits;
 use ir::layout::{Layout, QueueLayout};
 use ir::rows::Cause;
-use ir::system::{ChanIdx, System};
+use ir::system::{ChanIdx, Proc, System};
 use std::fmt;
 use std::sync::{Arc, Mutex};
 
@@ -53,6 +53,8 @@ pub struct Code {
     /// If no process is ever started.
     pub(crate) fixed: Option<Fixed>,
     class_of: Vec<ChanIdx>,
+    /// As many successors as a state has, but for those of sequences that fork.
+    pub(crate) most_successors: usize,
     /// Some channel has no buffer.
     pub(crate) rendezvous: bool,
     /// The machine; for code that is made when it is needed.
@@ -77,6 +79,7 @@ impl Code {
             functions,
             fixed: None,
             class_of: facts.class_of.clone(),
+            most_successors: most_successors(facts),
             rendezvous: facts.rendezvous,
             isa: isa.clone(),
             is_native: facts.worth_compiling(),
@@ -190,6 +193,18 @@ pub fn compile_for(facts: &Facts, compiling: &Compiling<Code>) -> Result<(), Err
     let (open, rounds) = (Mutex::new(jobs), Mutex::new(Rounds::of(&code)));
     compiling.publish(code);
     Making { facts, isa, functions, open, rounds, compiling }.run()
+}
+
+/// The actions of one location of each process. If processes are started nobody knows
+/// how many there will be.
+fn most_successors(facts: &Facts) -> usize {
+    const STARTED: usize = 16;
+    let Facts { system, layout, .. } = *facts;
+    let of = |proc: &Proc| proc.locations.iter().map(|at| at.actions.len()).max().unwrap_or(0);
+    match &layout.fixed {
+        Some(types) => types.iter().map(|proc| of(system.proc(*proc))).sum(),
+        None => STARTED * system.procs.iter().map(of).max().unwrap_or(0),
+    }
 }
 
 fn processes(system: &System, tables: &Tables) -> Vec<Process> {

@@ -199,8 +199,9 @@ pub struct Context {
     pub limit: *const u8,
     /// The sink wants to go on when successors come to this place.
     pub due: *const u8,
-    /// There is little room from this place on.
-    nearly_full: *const u8,
+    /// The rows are full from this place on; up to the limit there is room for the
+    /// successors of one more state.
+    full: *const u8,
     /// What comes before a successor in the rows, and the distance to the next.
     pub head: [u8; rows::HEAD],
     pub stride: usize,
@@ -252,6 +253,8 @@ pub struct Context {
     rows_at: *mut u8,
     /// Events that the sink knows of; the others are in its rows.
     n_told: u64,
+    /// Successors that native functions leave in the rows for one state, or so.
+    most_successors: usize,
     /// Bytes that native code copies of any state, if it is that simple.
     copied: usize,
     /// The length of the last state, if that is `copied` or more.
@@ -278,7 +281,7 @@ impl Context {
             out: std::ptr::null_mut(),
             limit: std::ptr::null(),
             due: std::ptr::null(),
-            nearly_full: std::ptr::null(),
+            full: std::ptr::null(),
             head: [0; rows::HEAD],
             stride: 0,
             skips: 0,
@@ -311,6 +314,7 @@ impl Context {
             rows: std::ptr::null_mut(),
             rows_at: std::ptr::null_mut(),
             n_told: 0,
+            most_successors: code.most_successors,
             copied: code.fixed.as_ref().and_then(|f| f.sizes.last()).map_or(0, |size| size.len),
             whole_len: NO_LEN,
             fixed_len: NO_LEN,

@@ -309,7 +309,7 @@ impl Emitter<'_, '_> {
         self.b.ins().brif(fits, room, &[], none, &[]);
         self.enter(none);
         match self.role {
-            // Sinks see to it that this is rare.
+            // There is room for all that one state has, or nearly always.
             Role::Moves => self.jump(self.give_up),
             Role::Told | Role::Receives => {
                 self.hand_over(runtime::successor as *const () as usize);

@@ -290,8 +290,8 @@ impl Emitter<'_, '_> {
         self.base = Base::Out;
     }
 
-    /// Copies `len` bytes piece by piece, the last one overlapping the one
-    /// before; short states by a call.
+    /// Copies `len` bytes piece by piece, the last one overlapping the one before;
+    /// short states byte by byte.
     fn copy_loop(&mut self, len: Value) {
         let [long, short, body, last, done] = std::array::from_fn(|_| self.b.create_block());
         self.b.set_cold_block(short);

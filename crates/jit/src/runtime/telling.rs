@@ -3,25 +3,25 @@
 
 use super::*;
 
-/// This part of the rows is for the successors of one state, but no more than so many
-/// bytes.
-const MARGIN: usize = 4;
-const MOST_MARGIN: usize = 16 << 10;
+/// Bytes of the successors of one state for which there is room behind rows that are
+/// full, at most.
+const MOST_BEYOND: usize = 1 << 20;
 
 impl Context {
     /// Has successors made in the rows, or in buffer 0.
     pub(super) fn set_space(&mut self, rows: Option<&mut Rows>) {
         match rows {
             Some(rows) => {
-                rows.reserve(self.len.max(self.copied));
+                let len = self.len.max(self.copied);
+                let beyond = (self.most_successors * rows::stride(len)).min(MOST_BEYOND);
+                rows.reserve_beyond(len, beyond);
                 let (start, used, full) = rows.space();
-                let margin = (full / MARGIN).min(MOST_MARGIN);
-                self.nearly_full = start.wrapping_add(full - margin + rows::HEAD);
+                self.full = start.wrapping_add(full + rows::HEAD);
                 let due = start.wrapping_add(rows.due() + rows::HEAD).cast_const();
-                self.due = due.min(self.nearly_full);
+                self.due = due.min(self.full);
                 (self.rows, self.rows_at) = (rows, start);
                 self.out = start.wrapping_add(used + rows::HEAD);
-                self.limit = start.wrapping_add(full + rows::HEAD);
+                self.limit = self.full.wrapping_add(beyond);
             }
             None => {
                 (self.rows_at, self.limit) = (std::ptr::null_mut(), std::ptr::null());
@@ -91,22 +91,22 @@ impl Context {
         UNWIND
     }
 
-    /// The sink goes on with its rows, if they are due, and makes room if there is
-    /// little: native code that finds none gives up.
+    /// The sink goes on with its rows, if they are due, and makes room if they are
+    /// full: native code that finds no room gives up.
     #[inline(always)]
     pub fn advance(&mut self) -> Status {
         if self.out.cast_const() < self.due {
             return STILL;
         }
         let advanced = self.tell(|sink, _| sink.advance(), 0);
-        if advanced == STILL && self.is_nearly_full() {
+        if advanced == STILL && self.is_full() {
             return self.tell(|sink, _| sink.make_room(), 0);
         }
         advanced
     }
 
-    fn is_nearly_full(&self) -> bool {
-        !self.rows_at.is_null() && self.out.cast_const() >= self.nearly_full
+    fn is_full(&self) -> bool {
+        !self.rows_at.is_null() && self.out.cast_const() >= self.full
     }
 
     /// Passes on a successor that was made at `state`.

@@ -397,7 +397,8 @@ impl PackedWriter<'_> {
         result
     }
 
-    /// Inserts all that was offered.
+    /// Inserts all that was offered. If memory ends on the way the rest is forgotten: all
+    /// that was expanded is expanded again then.
     #[inline(always)]
     fn settle_offered(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         match can_look_fast() {
@@ -483,6 +484,7 @@ impl PackedWriter<'_> {
         self.rows.clear();
         self.rows.set_due(BLOCK * stride(self.last_len));
         self.offered.clear();
+        self.beyond.clear();
         (self.there, self.taken, self.n_settled) = (0, 0, 0);
         self.guard = None;
     }

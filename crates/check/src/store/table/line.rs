@@ -9,7 +9,7 @@ const LINE: usize = LINE_SLOTS * size_of::<AtomicU64>();
 /// Whether this machine has the instructions for a `FAST` look.
 pub fn can_look_fast() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx2");
+    return std::arch::is_x86_feature_detected!("avx");
     #[cfg(not(target_arch = "x86_64"))]
     false
 }
@@ -66,40 +66,53 @@ unsafe fn look_fast(line: *const AtomicU64, value: u64) -> Look {
     // by a relaxed load.
     unsafe {
         std::arch::asm!(
-            "vmovdqa {a:y}, ymmword ptr [{line}]",
-            "vmovdqa {b:y}, ymmword ptr [{line} + 32]",
-            "vmovq {c:x}, {value}",
-            "vpbroadcastq {c:y}, {c:x}",
-            "vpcmpeqq {d:y}, {a:y}, {c:y}",
-            "vmovmskpd {same:e}, {d:y}",
-            "vpcmpeqq {d:y}, {b:y}, {c:y}",
-            "vmovmskpd {half:e}, {d:y}",
-            "shl {half:e}, 4",
-            "or {same:e}, {half:e}",
-            // Without the highest bit, as frozen slots have it.
-            "vpaddq {a:y}, {a:y}, {a:y}",
-            "vpaddq {b:y}, {b:y}, {b:y}",
-            "vpxor {c:x}, {c:x}, {c:x}",
-            "vpcmpeqq {a:y}, {a:y}, {c:y}",
-            "vpcmpeqq {b:y}, {b:y}, {c:y}",
-            "vmovmskpd {open:e}, {a:y}",
-            "vmovmskpd {half:e}, {b:y}",
-            "shl {half:e}, 4",
-            "or {open:e}, {half:e}",
-            "vzeroupper",
+            "vmovdqa {a}, xmmword ptr [{line}]",
+            "vmovdqa {b}, xmmword ptr [{line} + 16]",
+            "vmovdqa {c}, xmmword ptr [{line} + 32]",
+            "vmovdqa {d}, xmmword ptr [{line} + 48]",
+            "vmovq {v}, {value}",
+            "vpunpcklqdq {v}, {v}, {v}",
+            // All bits of a slot that holds it, made bytes side by side.
+            "vpcmpeqq {e}, {a}, {v}",
+            "vpcmpeqq {f}, {b}, {v}",
+            "vpackssdw {e}, {e}, {f}",
+            "vpcmpeqq {f}, {c}, {v}",
+            "vpcmpeqq {v}, {d}, {v}",
+            "vpackssdw {f}, {f}, {v}",
+            "vpackssdw {e}, {e}, {f}",
+            "vpacksswb {e}, {e}, {e}",
+            "vpmovmskb {same:e}, {e}",
+            // The same for 0, without the highest bit, as frozen slots have it.
+            "vpxor {v}, {v}, {v}",
+            "vpaddq {a}, {a}, {a}",
+            "vpaddq {b}, {b}, {b}",
+            "vpaddq {c}, {c}, {c}",
+            "vpaddq {d}, {d}, {d}",
+            "vpcmpeqq {a}, {a}, {v}",
+            "vpcmpeqq {b}, {b}, {v}",
+            "vpcmpeqq {c}, {c}, {v}",
+            "vpcmpeqq {d}, {d}, {v}",
+            "vpackssdw {a}, {a}, {b}",
+            "vpackssdw {c}, {c}, {d}",
+            "vpackssdw {a}, {a}, {c}",
+            "vpacksswb {a}, {a}, {a}",
+            "vpmovmskb {open:e}, {a}",
             line = in(reg) line,
             value = in(reg) value,
             same = out(reg) same,
             open = out(reg) open,
-            half = out(reg) _,
             a = out(xmm_reg) _,
             b = out(xmm_reg) _,
             c = out(xmm_reg) _,
             d = out(xmm_reg) _,
+            e = out(xmm_reg) _,
+            f = out(xmm_reg) _,
+            v = out(xmm_reg) _,
             options(readonly, nostack),
         );
     }
-    Look { same, open }
+    // Each is there twice.
+    Look { same: same & 0xFF, open: open & 0xFF }
 }
 
 /// # Safety
