@@ -9,7 +9,7 @@ const LINE: usize = LINE_SLOTS * size_of::<AtomicU64>();
 /// Whether this machine has the instructions for a `FAST` look.
 pub fn can_look_fast() -> bool {
     #[cfg(target_arch = "x86_64")]
-    return std::arch::is_x86_feature_detected!("avx");
+    return std::arch::is_x86_feature_detected!("avx2");
     #[cfg(not(target_arch = "x86_64"))]
     false
 }
@@ -66,53 +66,41 @@ unsafe fn look_fast(line: *const AtomicU64, value: u64) -> Look {
     // by a relaxed load.
     unsafe {
         std::arch::asm!(
-            "vmovdqa {a}, xmmword ptr [{line}]",
-            "vmovdqa {b}, xmmword ptr [{line} + 16]",
-            "vmovdqa {c}, xmmword ptr [{line} + 32]",
-            "vmovdqa {d}, xmmword ptr [{line} + 48]",
-            "vmovq {v}, {value}",
-            "vpunpcklqdq {v}, {v}, {v}",
-            // All bits of a slot that holds it, made bytes side by side.
-            "vpcmpeqq {e}, {a}, {v}",
-            "vpcmpeqq {f}, {b}, {v}",
-            "vpackssdw {e}, {e}, {f}",
-            "vpcmpeqq {f}, {c}, {v}",
-            "vpcmpeqq {v}, {d}, {v}",
-            "vpackssdw {f}, {f}, {v}",
-            "vpackssdw {e}, {e}, {f}",
-            "vpacksswb {e}, {e}, {e}",
-            "vpmovmskb {same:e}, {e}",
-            // The same for 0, without the highest bit, as frozen slots have it.
-            "vpxor {v}, {v}, {v}",
-            "vpaddq {a}, {a}, {a}",
-            "vpaddq {b}, {b}, {b}",
-            "vpaddq {c}, {c}, {c}",
-            "vpaddq {d}, {d}, {d}",
-            "vpcmpeqq {a}, {a}, {v}",
-            "vpcmpeqq {b}, {b}, {v}",
-            "vpcmpeqq {c}, {c}, {v}",
-            "vpcmpeqq {d}, {d}, {v}",
-            "vpackssdw {a}, {a}, {b}",
-            "vpackssdw {c}, {c}, {d}",
-            "vpackssdw {a}, {a}, {c}",
-            "vpacksswb {a}, {a}, {a}",
-            "vpmovmskb {open:e}, {a}",
+            "vmovdqa ymm0, ymmword ptr [{line}]",
+            "vmovdqa ymm1, ymmword ptr [{line} + 32]",
+            "vmovq xmm2, {value}",
+            "vpbroadcastq ymm2, xmm2",
+            "vpcmpeqq ymm3, ymm0, ymm2",
+            "vmovmskpd {same:e}, ymm3",
+            "vpcmpeqq ymm3, ymm1, ymm2",
+            "vmovmskpd {half:e}, ymm3",
+            "shl {half:e}, 4",
+            "or {same:e}, {half:e}",
+            // Without the highest bit, as frozen slots have it.
+            "vpaddq ymm0, ymm0, ymm0",
+            "vpaddq ymm1, ymm1, ymm1",
+            "vpxor xmm2, xmm2, xmm2",
+            "vpcmpeqq ymm0, ymm0, ymm2",
+            "vpcmpeqq ymm1, ymm1, ymm2",
+            "vmovmskpd {open:e}, ymm0",
+            "vmovmskpd {half:e}, ymm1",
+            "shl {half:e}, 4",
+            "or {open:e}, {half:e}",
+            "vzeroupper",
             line = in(reg) line,
             value = in(reg) value,
             same = out(reg) same,
             open = out(reg) open,
-            a = out(xmm_reg) _,
-            b = out(xmm_reg) _,
-            c = out(xmm_reg) _,
-            d = out(xmm_reg) _,
-            e = out(xmm_reg) _,
-            f = out(xmm_reg) _,
-            v = out(xmm_reg) _,
+            half = out(reg) _,
+            // The last instruction is for all of them.
+            out("xmm0") _, out("xmm1") _, out("xmm2") _, out("xmm3") _,
+            out("xmm4") _, out("xmm5") _, out("xmm6") _, out("xmm7") _,
+            out("xmm8") _, out("xmm9") _, out("xmm10") _, out("xmm11") _,
+            out("xmm12") _, out("xmm13") _, out("xmm14") _, out("xmm15") _,
             options(readonly, nostack),
         );
     }
-    // Each is there twice.
-    Look { same: same & 0xFF, open: open & 0xFF }
+    Look { same, open }
 }
 
 /// # Safety
