@@ -1,11 +1,12 @@
 //! Code for one location: a function that tries its actions in order.
 //!
-//! Guards read `state`, which nobody changes. An action that is enabled copies
-//! the state to `out` and changes it there; from then on it reads `out`
-//! (`Emitter::base`), but for variables that it has not written: what was just
-//! written takes long to be read. What can only become a successor is made where successors
-//! are (`Context::out`), the rest in the buffer of the next frame. Whatever is not mainstream jumps to `give_up`, which
-//! returns `UNWIND`: at that point nothing of the action has been handed out.
+//! Guards read `state`, which nobody changes. An action that is enabled copies the
+//! state to `out` and changes it there; from then on it reads `out` (`Emitter::base`),
+//! but for variables that it has not written: what was just written takes long to be
+//! read. What can only become a successor is made where successors are
+//! (`Context::out`), the rest in the buffer of the next frame. Whatever is not
+//! mainstream jumps to `give_up`, which returns `UNWIND`: at that point nothing of the
+//! action has been handed out.
 //!
 //! Callers' and callees' signatures are those of `runtime`.
 
