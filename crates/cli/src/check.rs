@@ -6,7 +6,7 @@ use crate::args::{
 use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, print_result};
 use crate::{args, command, engine, exit, load, note, print, progress, storage, trail, units};
 use anyhow::{Result, bail};
-use check::{Compress, Files, Options, Order, Outcome, Verdict};
+use check::{Compress, Files, Maker, Options, Order, Outcome, Verdict};
 use ir::fault::{Fault, FaultKind};
 use ir::model::Step;
 use ir::program::Program;
@@ -36,11 +36,16 @@ pub fn run(args: &CheckArgs) -> Result<u8> {
     engine::expand_reached(reduced, &mut outcome.reached);
     let mut traces = Vec::new();
     let mut first_steps = None;
-    for found in &outcome.violations {
-        let (define, effort) = (&args.model.define, effort(args, &outcome));
-        let shown = counterexample(program, reduced, define, found, effort)?;
-        first_steps.get_or_insert(shown.steps);
-        traces.push((shown.depth, shown.trace));
+    if !outcome.violations.is_empty() {
+        engine::with_real_paths(program, args.engine, |make| -> Result<()> {
+            for found in &outcome.violations {
+                let (define, effort) = (&args.model.define, effort(args, &outcome, make));
+                let shown = counterexample(program, reduced, define, found, effort)?;
+                first_steps.get_or_insert(shown.steps);
+                traces.push((shown.depth, shown.trace));
+            }
+            Ok(())
+        })?;
     }
     if outcome.verdict == Verdict::Holds {
         let missed = missed_covers(program, &outcome.reached);
@@ -254,7 +259,7 @@ fn threads(args: &CheckArgs) -> usize {
 /// What may be spent on a shorter path. After a breadth-first search a path is
 /// as short as can be but for merged statements; it takes the time it needs to
 /// be a shortest one.
-fn effort(args: &CheckArgs, outcome: &Outcome) -> Option<Effort> {
+fn effort<'m>(args: &CheckArgs, outcome: &Outcome, make: &'m Maker<'static>) -> Option<Effort<'m>> {
     let left = args.time.map(|t| t.saturating_sub(outcome.spent));
     let time = match (args.search, args.shorten) {
         (Search::Bfs, _) if args.reduce == Reduce::None => return None,
@@ -265,6 +270,7 @@ fn effort(args: &CheckArgs, outcome: &Outcome) -> Option<Effort> {
     let memory = units::search_memory(args.memory.unwrap_or_else(units::default_memory));
     let memory = if args.search == Search::Dfs { memory.min(SHORTEN_MEMORY) } else { memory };
     Some(Effort {
+        make,
         time,
         memory,
         threads: threads(args),

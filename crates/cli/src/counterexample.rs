@@ -3,7 +3,7 @@
 
 use crate::print;
 use anyhow::{Context, Result};
-use check::{Found, Target};
+use check::{Found, Maker, Target};
 use ir::fault::FaultKind;
 use ir::model::Step;
 use ir::program::Program;
@@ -20,7 +20,9 @@ pub const SHORTEN_MEMORY: u64 = 1 << 30;
 const LISTED_STEPS: usize = 100;
 
 /// What may be spent on a shorter path.
-pub struct Effort {
+pub struct Effort<'m> {
+    /// Makes the model as it is written.
+    pub make: &'m Maker<'static>,
     pub time: Option<Duration>,
     pub memory: u64,
     pub threads: usize,
@@ -64,15 +66,14 @@ pub fn counterexample(
     }
     let mut path = confirm(program, &found)?;
     found.depth = path.transitions.len();
-    let make = || program.interpreter();
-    let shorter = effort.and_then(|Effort { time, memory, threads, same_deadlock }| {
+    let shorter = effort.and_then(|Effort { make, time, memory, threads, same_deadlock }| {
         let span = match &path.fault {
             // Where it is in the model as it is written.
             Some(fault) if fault.kind == FaultKind::Deadlock => same_deadlock.then_some(fault.span),
             _ => Some(found.fault.span),
         };
         let target = Target { kind: found.fault.kind, span };
-        check::shorten(&make, &found, target, time, memory, threads, crate::check::interrupt())
+        check::shorten(make, &found, target, time, memory, threads, crate::check::interrupt())
     });
     if let Some(shorter) = shorter {
         path = confirm(program, &shorter)?;

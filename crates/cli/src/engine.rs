@@ -6,6 +6,7 @@ use ir::model::Model;
 use ir::program::Program;
 use ir::reduce;
 use ir::rules::Stored;
+use ir::rules::symmetry::Canon;
 use jit::{Compiling, Tiered};
 
 /// The model with the reductions that were asked for.
@@ -31,7 +32,7 @@ pub fn expand_reached(reduced: &Program, reached: &mut Vec<bool>) {
 pub fn with_model<T>(
     program: &'static Program,
     engine: Engine,
-    run: impl FnOnce(&Maker) -> T,
+    run: impl FnOnce(&Maker<'static>) -> T,
 ) -> T {
     if engine == Engine::Interpret {
         return run(&|| interpreter(program));
@@ -58,6 +59,19 @@ pub fn with_model<T>(
     }
 }
 
+/// The same for paths that are real: states that are but symmetric are not taken
+/// for the same.
+pub fn with_real_paths<T>(
+    program: &'static Program,
+    engine: Engine,
+    run: impl FnOnce(&Maker<'static>) -> T,
+) -> T {
+    match program {
+        Program::Rules(rules) if Canon::new(rules).is_some() => run(&|| program.interpreter()),
+        _ => with_model(program, engine, run),
+    }
+}
+
 /// The interpreter, with states as they are stored.
 fn interpreter(program: &Program) -> Box<dyn Model + '_> {
     match program {
@@ -71,7 +85,7 @@ fn tiered<C: Send + Sync + 'static, T>(
     interpreter: impl Fn() -> Box<dyn Model> + Copy + Sync + 'static,
     compile: impl FnOnce(&Compiling<C>) -> Result<(), jit::Error> + Send + 'static,
     start: impl Fn(&'static C) -> Box<dyn Model> + Copy + Send + Sync + 'static,
-    run: impl FnOnce(&Maker) -> T,
+    run: impl FnOnce(&Maker<'static>) -> T,
 ) -> T {
     let compiling: &Compiling<C> = Box::leak(Box::default());
     // Without such a thread, or if it panics, the search is slower, no more.

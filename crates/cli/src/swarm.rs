@@ -181,7 +181,12 @@ fn merge(args: &MergeArgs) -> Result<u8> {
     }
     let record = all.context("no record was given")?;
     let Some(target) = Target::of(&record.subject)? else { return Ok(exit::BAD_INPUT) };
-    let run = Run { planned: None, counted: Counted::default(), swarm: None };
+    let run = Run {
+        engine: crate::args::Engine::Jit,
+        planned: None,
+        counted: Counted::default(),
+        swarm: None,
+    };
     show::show(target.program, target.reduced, &record, &args.show, run)
 }
 
@@ -202,7 +207,7 @@ fn swarm(args: &RunArgs) -> Result<u8> {
         search(args, make, subject, tasks, time)
     })?;
     let record = &swarm.record;
-    let run = Run { planned: tasks, counted, swarm: Some(&swarm) };
+    let run = Run { engine: plan.engine, planned: tasks, counted, swarm: Some(&swarm) };
     show::show(target.program, target.reduced, record, &args.show, run)
 }
 

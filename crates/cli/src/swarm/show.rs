@@ -1,9 +1,10 @@
 //! Shows what a swarm has come to.
 
+use crate::args::Engine;
 use crate::args::swarm::ShowArgs;
 use crate::counterexample::{Effort, SHORTEN_MEMORY, SHORTEN_TIME, counterexample, print_result};
 use crate::{command, engine, exit, load, note, progress, units};
-use ::check::Found;
+use ::check::{Found, Maker};
 use anyhow::Result;
 use ir::program::Program;
 use ir::trace::Trace;
@@ -16,6 +17,7 @@ pub use report::swarm::Counted;
 
 /// What is known besides the record.
 pub struct Run<'a> {
+    pub engine: Engine,
     pub planned: Option<u32>,
     pub counted: Counted,
     /// `None` if records were merged.
@@ -23,13 +25,18 @@ pub struct Run<'a> {
 }
 
 pub fn show(
-    program: &Program,
+    program: &'static Program,
     reduced: &Program,
     record: &Record,
     args: &ShowArgs,
     run: Run,
 ) -> Result<u8> {
-    let traces = traces(program, reduced, record)?;
+    let traces = match record.violations.is_empty() {
+        true => Vec::new(),
+        false => engine::with_real_paths(program, run.engine, |make| {
+            traces(program, reduced, record, make)
+        })?,
+    };
     let mut reached = record.reached.clone();
     engine::expand_reached(reduced, &mut reached);
     if progress::wanted(args.quiet) {
@@ -62,14 +69,19 @@ pub fn show(
 }
 
 /// The counterexamples of all violations, with their depths.
-fn traces(program: &Program, reduced: &Program, record: &Record) -> Result<Vec<(usize, Trace)>> {
+fn traces(
+    program: &Program,
+    reduced: &Program,
+    record: &Record,
+    make: &Maker<'static>,
+) -> Result<Vec<(usize, Trace)>> {
     let started = Instant::now();
     let mut traces = Vec::new();
     for (left, violation) in (1..=record.violations.len() as u32).rev().zip(&record.violations) {
         // Each has its part of the time that is left.
         let time = Some(SHORTEN_TIME.saturating_sub(started.elapsed()) / left);
         let (memory, threads) = (SHORTEN_MEMORY, units::default_threads());
-        let effort = Some(Effort { time, memory, threads, same_deadlock: true });
+        let effort = Some(Effort { make, time, memory, threads, same_deadlock: true });
         let swarm::Violation { fault, depth, steps, .. } = violation.clone();
         let found = Found { fault, depth, steps };
         let define = &record.subject.define;
