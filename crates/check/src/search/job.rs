@@ -370,7 +370,7 @@ fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> (Kept<'a>, Vec<Stack
             .map(|store| (start(make, run, &store), Kept::Exact(store))),
         Storage::Bitstate { bits, hashes, layout } if begins_with_fingerprints(bits, run) => {
             Bitstate::new(bits, hashes, layout, budget)
-                .and_then(|arena| Fingerprints::before(arena, budget))
+                .and_then(|arena| Fingerprints::before(arena, run.options.threads, budget))
                 .and_then(|filter| lossy(filter, run, hidden))
                 .map(|store| (start(make, run, &store), Kept::Fingerprints(store)))
         }

@@ -95,6 +95,16 @@ impl Bitstate {
         set
     }
 
+    /// Sets the bits of states while other threads may set those of others, and
+    /// tells how many were not set.
+    pub fn mark_all(&self, states: impl Iterator<Item = Fingerprint>) -> u64 {
+        let (mut set, guard) = (0, crossbeam_epoch::pin());
+        states.for_each(|state| {
+            self.mark(state, &mut set, &guard);
+        });
+        set
+    }
+
     /// Makes a page that the system has not provided yet one that can be written.
     /// If it were read first, it would be provided twice, and the second time all
     /// threads would have to wait.

@@ -14,7 +14,9 @@ use crate::memory::Budget;
 use crate::store::exact::GROWTH;
 use crate::store::table::{Inserted, Rest, Table};
 use crossbeam_epoch::Guard;
-use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread::{Builder, available_parallelism, scope};
 
 /// Bits of an arena that is worth waiting for.
 const LARGE: u64 = 1 << 27;
@@ -27,6 +29,10 @@ pub struct Fingerprints {
     table: Table<Rest>,
     /// Where the bits will be; not written yet.
     arena: Bitstate,
+    /// Threads that search, and whether a core is left to provide memory that may be
+    /// of no use.
+    threads: usize,
+    has_help: bool,
 }
 
 impl Fingerprints {
@@ -37,8 +43,9 @@ impl Fingerprints {
     }
 
     /// `None` if there is no memory.
-    pub fn before(arena: Bitstate, budget: &Arc<Budget>) -> Option<Fingerprints> {
-        Some(Fingerprints { table: Table::new(budget, GROWTH)?, arena })
+    pub fn before(arena: Bitstate, threads: usize, budget: &Arc<Budget>) -> Option<Fingerprints> {
+        let has_help = available_parallelism().is_ok_and(|cores| threads < cores.get());
+        Some(Fingerprints { table: Table::new(budget, GROWTH)?, arena, threads, has_help })
     }
 
     /// States up to which the arena has no bits.
@@ -52,9 +59,32 @@ impl Fingerprints {
 
     /// The arena with the bits of all states, and how many bits that are.
     pub fn pour(self, keys: Keys) -> (Bitstate, u64) {
-        let Fingerprints { table, arena } = self;
-        let set = table.hashes().map(|hash| arena.put(keys.widen(hash))).sum();
-        (arena, set)
+        let Fingerprints { table, arena, threads, .. } = self;
+        let (shards, set) = (Mutex::new(table.hashes()), AtomicU64::new(0));
+        let next = || shards.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let help = || {
+            // Memory that is read first would be provided twice.
+            while arena.provide() {}
+            let mut its = 0;
+            while let Some(hashes) = next() {
+                let prints = hashes.map(|hash| keys.widen(hash));
+                its += match threads {
+                    1 => prints.map(|print| arena.put(print)).sum(),
+                    _ => arena.mark_all(prints),
+                };
+            }
+            // Relaxed: a sum that is read when all threads are done.
+            set.fetch_add(its, Ordering::Relaxed);
+        };
+        scope(|scope| {
+            for _ in 1..threads {
+                // Those there are do it all.
+                let _ = Builder::new().spawn_scoped(scope, help);
+            }
+            help();
+        });
+        drop(shards);
+        (arena, set.into_inner())
     }
 }
 
@@ -91,7 +121,7 @@ impl Filter for Fingerprints {
     }
 
     fn provide(&self) -> bool {
-        let soon = self.table.about() >= self.most() / 2;
-        self.table.provide() || (soon && self.arena.provide())
+        let soon = || self.table.about() >= self.most() / 2;
+        self.table.provide() || (self.has_help && soon() && self.arena.provide())
     }
 }

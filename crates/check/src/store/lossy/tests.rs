@@ -190,9 +190,14 @@ fn all_numbers_of_bits_are_set_alike() {
 fn fingerprints_are_poured_into_an_arena_without_loss() {
     let keys = Keys::narrow(7);
     let print = |number: u64| keys.turn(fingerprint(&number.to_le_bytes()));
-    for (layout, hashes) in [(Layout::Blocked, 3), (Layout::Scattered, 20)] {
+    for (layout, hashes, threads) in [
+        (Layout::Blocked, 3, 1),
+        (Layout::Blocked, 3, 4),
+        (Layout::Scattered, 20, 1),
+        (Layout::Scattered, 20, 4),
+    ] {
         let arena = || Bitstate::new(1 << 22, hashes, layout, &budget()).expect("room");
-        let early = Fingerprints::before(arena(), &budget()).expect("room");
+        let early = Fingerprints::before(arena(), threads, &budget()).expect("room");
         let n = 50_000;
         assert!((0..n).all(|number| mark(&early, print(number)) == Marked::New));
         assert!((0..n).all(|number| mark(&early, print(number)) == Marked::Seen));

@@ -634,9 +634,10 @@ impl Table<Whole> {
 }
 
 impl Table<Rest> {
-    /// All hashes that were inserted, nearly in order. Nobody may insert meanwhile.
-    pub fn hashes(&self) -> impl Iterator<Item = u64> {
-        self.all_shards().flat_map(|shard| {
+    /// All hashes that were inserted, shard by shard and so nearly in order. Nobody
+    /// may insert meanwhile.
+    pub fn hashes(&self) -> impl Iterator<Item = impl Iterator<Item = u64>> {
+        self.all_shards().map(|shard| {
             let start = u64::from(shard.number) << REST_BITS;
             let rests = shard.slots().iter().filter_map(entry);
             rests.map(move |rest| start | rest & ((1 << REST_BITS) - 1))
