@@ -213,6 +213,24 @@ pub fn prefetch(at: *const u8) {
     let _ = at;
 }
 
+/// The same for one that may be written soon: if another core has it, that one gives
+/// it up at once, and a locked instruction need not wait for it.
+#[inline(always)]
+pub fn prefetch_to_write(at: *const u8) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: as above; processors without this instruction take it for none.
+    unsafe {
+        std::arch::asm!("prefetchw [{at}]", at = in(reg) at, options(nostack, readonly));
+    }
+    #[cfg(target_arch = "aarch64")]
+    // SAFETY: as above.
+    unsafe {
+        std::arch::asm!("prfm pstl1keep, [{at}]", at = in(reg) at, options(nostack, readonly));
+    }
+    #[cfg(not(any(target_arch = "x86_64", target_arch = "aarch64")))]
+    let _ = at;
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -31,7 +31,7 @@ pub use line::can_look_fast;
 use super::Full;
 use crate::blocks::{damaged, read_number, write_number};
 use crate::files::Trouble;
-use crate::memory::{Budget, prefetch};
+use crate::memory::{Budget, prefetch_to_write};
 use crossbeam_epoch::Guard;
 use growth::Room;
 use shard::{Generation, LINE_SLOTS, Shard, next_in_line};
@@ -47,8 +47,10 @@ const TAG_MASK: u64 = (1 << TAG_BITS) - 1;
 /// In free slots of a shard that is being moved. No entry looks so.
 const FROZEN: u64 = 1 << 63;
 const EMPTY: u64 = 0;
-/// In shards of fewer slots all entries are counted.
+/// In shards of fewer slots all entries are counted; in larger ones those in one of
+/// eight slots, or fewer if that leaves so many slots.
 const COUNTED: u64 = 2048;
+const SAMPLED: u64 = 512;
 const GENERATIONS: usize = 128;
 /// Where memory is short shards grow by little: before one of `Growth::quick`
 /// slots grows, the table takes a 32nd of the memory, and after that a fifth of
@@ -236,14 +238,14 @@ impl<E: Entry> Table<E> {
     #[inline(always)]
     pub fn prefetch(&self, hash: u64) {
         let shard = self.shard(hash);
-        prefetch((&raw const *shard.slot(shard.first(tag(hash)))).cast());
+        prefetch_to_write((&raw const *shard.slot(shard.first(tag(hash)))).cast());
     }
 
     /// The same, to begin a search there with `seek` and the same guard.
     #[inline(always)]
     pub fn approach(&self, hash: u64, guard: &Guard) -> Position {
         let position = self.first(hash, guard);
-        prefetch(position.slot.cast());
+        prefetch_to_write(position.slot.cast());
         position
     }
 
@@ -280,7 +282,7 @@ impl<E: Entry> Table<E> {
     /// Asks for the slots that a search goes on with beyond the first line.
     pub fn prefetch_second(&self, hash: u64) {
         let shard = self.shard(hash);
-        prefetch((&raw const *shard.slot(shard.second(tag(hash)))).cast());
+        prefetch_to_write((&raw const *shard.slot(shard.second(tag(hash)))).cast());
     }
 
     /// Looks for the tag of a hash beyond the first line, and there once more: the

@@ -1,7 +1,7 @@
 //! Shards and generations: the memory of a table.
 
 use super::growth::SMALLEST_PIECE;
-use super::{COUNTED, EMPTY, Growth, SHARDS, TAG_BITS};
+use super::{COUNTED, EMPTY, Growth, SAMPLED, SHARDS, TAG_BITS};
 use crate::memory::{Budget, Mapping};
 use std::ops::Range;
 use std::sync::Arc;
@@ -45,6 +45,9 @@ pub(super) struct Shard {
     pub len: u64,
     /// It is full with so many entries.
     pub most: u32,
+    /// One slot of so many is counted for all of them, as threads would wait for each
+    /// other's counts.
+    share: u32,
     pub generation: usize,
     pub number: u8,
     /// Parts that threads have begun to move on, in order, and a bit for each
@@ -58,6 +61,11 @@ pub(super) struct Shard {
 unsafe impl Send for Shard {}
 // SAFETY: as above.
 unsafe impl Sync for Shard {}
+
+/// Of how many slots of a shard of this length one is counted; a power of two.
+fn share(len: u64) -> u32 {
+    if len < COUNTED { 1 } else { 1 << (len / SAMPLED).max(LINE_SLOTS as u64).ilog2().min(31) }
+}
 
 impl Generation {
     /// A piece of memory has at most `piece` bytes, a power of two.
@@ -78,7 +86,16 @@ impl Generation {
             at = at.wrapping_add(len as usize);
             let most = u32::try_from(len * growth.full / 64).unwrap_or(u32::MAX);
             let (begun, moved) = (AtomicU32::new(0), AtomicU64::new(0));
-            Shard { slots, len, most, generation: number, number: i as u8, begun, moved }
+            Shard {
+                slots,
+                len,
+                most,
+                share: share(len),
+                generation: number,
+                number: i as u8,
+                begun,
+                moved,
+            }
         });
         let shards = shards.collect();
         let mut generation = Generation {
@@ -242,13 +259,11 @@ impl Shard {
         self.next_line(first, first, tag)
     }
 
-    /// How many entries one in this slot stands for: in large shards those in one
-    /// of eight slots stand for all, as threads would wait for each other's counts.
+    /// How many entries one in this slot stands for.
     #[inline(always)]
     pub fn share_of(&self, slot: *const AtomicU64) -> u32 {
-        let number = slot.addr() / size_of::<AtomicU64>();
-        let share = if self.len < COUNTED { 1 } else { LINE_SLOTS };
-        if number.is_multiple_of(share) { share as u32 } else { 0 }
+        let number = (slot.addr() / size_of::<AtomicU64>()) as u32;
+        if number & (self.share - 1) == 0 { self.share } else { 0 }
     }
 
     /// Slots of a part, in which it is moved on: all have as many but the last.
