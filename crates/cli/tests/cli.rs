@@ -162,6 +162,22 @@ fn the_time_limit_is_heard_where_states_are_large() {
     }
 }
 
+/// Each step takes native code a millisecond or the interpreter a hundred, and there
+/// are 65,536 and 256 states: limits are heard between a few of them.
+#[test]
+fn the_time_limit_is_heard_where_steps_are_long() {
+    for (count, rounds) in [("short", 900_000), ("byte", 3_000_000)] {
+        let text = format!(
+            "{count} x; active proctype P() {{ int i; do :: d_step {{ i = 0;
+             do :: i < {rounds} -> i++ :: else -> break od; i = 0; x++ }} od }}"
+        );
+        let model = temp_model("long_steps.pml", &text);
+        let (result, code) = json(&["check", &model, "--json", "--time", "500ms"]);
+        assert_eq!((result["stopped_by"].as_str(), code), (Some("time"), 3), "{count}");
+        assert!(result["seconds"].as_f64().expect("a number") < 3.0, "{count} {result}");
+    }
+}
+
 #[test]
 fn memory_limit_covers_long_atomic_sequences() {
     let text = "int x; int a[5000]; active proctype P() { atomic { do :: x++ od } }";

@@ -9,11 +9,16 @@ use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Found, Model, Sink, Step};
 use ir::rows::{Cause, Head, Rows};
 use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 /// Expansions between two reports of a thread to the others; to begin with it
 /// reports at once.
 const REPORT_EXPANSIONS: u64 = 512;
 const REPORTS_AT_ONCE: u64 = 4096;
+/// Expansions after which a thread looks whether they take so long that limits must
+/// be looked at more often.
+const LOOK_EXPANSIONS: u64 = 128;
+const LONG: Duration = Duration::from_millis(20);
 
 /// Bytes of successors between two looks at the clock, at most: states may be large.
 const LOOK_BYTES: usize = 16 << 20;
@@ -47,6 +52,9 @@ pub(super) struct Worker<'r, W> {
     /// States expanded, and how many of them at the last report.
     pub expanded: u64,
     reported: u64,
+    /// The same at the last look at the clock, and when that was.
+    looked: u64,
+    looked_at: Instant,
     pub finds: Finds<'r, W>,
 }
 
@@ -108,6 +116,8 @@ impl<'r, W: Writer> Worker<'r, W> {
             leaves_out,
             expanded: 0,
             reported: 0,
+            looked: 0,
+            looked_at: Instant::now(),
             finds,
         }
     }
@@ -171,10 +181,24 @@ impl<'r, W: Writer> Worker<'r, W> {
         }
         finds.writer.finish(done);
         let report_at = self.reported + REPORT_EXPANSIONS;
-        if self.expanded >= report_at || self.expanded < REPORTS_AT_ONCE || !done {
+        let is_due = self.expanded >= report_at || self.expanded < REPORTS_AT_ONCE;
+        if is_due || !done {
             self.report();
         }
+        if self.takes_long() {
+            self.finds.run.look_at_clock();
+        }
         done
+    }
+
+    /// Whether states are slow to expand.
+    fn takes_long(&mut self) -> bool {
+        if self.expanded < self.looked + LOOK_EXPANSIONS {
+            return false;
+        }
+        self.looked = self.expanded;
+        let now = Instant::now();
+        now - std::mem::replace(&mut self.looked_at, now) >= LONG
     }
 
     /// Passes the counts on to all threads and looks at the clock. Seldom, as

@@ -330,6 +330,7 @@ impl Machine<'_> {
         let mut remembered = None;
         let mut remember_at = WATCH_BLOCK_FROM;
         for n in 0..MAX_BLOCK_NODES {
+            self.n_in_blocks += 1;
             at = match self.block_node(block, at)? {
                 Some(next) => next,
                 None => return Ok(Outcome::Done),

@@ -25,6 +25,8 @@ const LOOK_BACK: usize = 64;
 const KEPT_FRAMES: usize = 256;
 /// Steps between two calls of `Sink::tick`.
 const TICK_STEPS: u32 = 4096;
+/// The same for statements of `d_step` blocks.
+const TICK_NODES: usize = 1 << 18;
 
 /// Who may move in a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -291,6 +293,10 @@ impl<'s> Interpreter<'s> {
         self.machine.span = action.span;
         self.machine.ran = frame.ran;
         let outcome = self.machine.execute_all(&action.ops);
+        if self.machine.n_in_blocks >= TICK_NODES {
+            self.machine.n_in_blocks = 0;
+            self.stopped |= sink.tick(0) == Flow::Stop;
+        }
         if matches!(outcome, Ok(Outcome::Blocked)) && self.machine.failure.is_none() {
             return Ok(false);
         }

@@ -35,6 +35,8 @@ pub struct Machine<'s> {
     pub failure: Option<Box<Fault>>,
     /// What statements do besides changing variables, if someone wants to know.
     pub events: Option<Vec<Event>>,
+    /// Statements of blocks that were run, until someone takes note of it.
+    pub n_in_blocks: usize,
 }
 
 /// What a step does that people want to see, besides changing variables.
@@ -70,6 +72,7 @@ impl<'s> Machine<'s> {
             asking: Vec::new(),
             failure: None,
             events: None,
+            n_in_blocks: 0,
         }
     }
 
