@@ -20,7 +20,7 @@ use crate::code::{Code, Fixed};
 use crate::diamonds::Diamonds;
 use crate::emit::Role;
 use crate::facts::Claimed;
-use ir::interpret::failed_assertion;
+use ir::interpret::{LOOK_BACK, failed_assertion, glance};
 use ir::model::{Flow, Found, Sink, Step};
 use ir::rows::{self, Rows};
 use ir::source::Span;
@@ -44,12 +44,19 @@ pub const NOT_TRIED: Status = -1;
 pub type LocationFn =
     unsafe extern "C" fn(*mut Context, *const u8, *mut u8, usize, u32, u32) -> Status;
 
-/// Frames that native code uses; deeper sequences are left to the interpreter.
-pub const MAX_FRAMES: usize = 64;
+/// Frames that native code uses, at most and at least, and bytes of them in between;
+/// deeper sequences are left to the interpreter.
+pub const MAX_FRAMES: usize = 512;
+const MIN_FRAMES: usize = 64;
+const FRAMES_BYTES: usize = 1 << 20;
+/// Frames that are compared without a glance first.
+const FEW_FRAMES: usize = 16;
 /// Actions that run in a frame after the one that led there, at most.
 pub const MOST_CHAINED: usize = 15;
 /// Steps to a successor, at most.
 const MAX_STEPS: usize = MAX_FRAMES * (MOST_CHAINED + 1) + 1;
+// What repeats is found by both engines.
+const _: () = assert!(LOOK_BACK >= MAX_FRAMES * (MOST_CHAINED + 1));
 /// The number of processes before there is a state.
 const NONE: u32 = u32::MAX;
 /// The place of a frame that is not one of an atomic sequence.
@@ -265,6 +272,10 @@ pub struct Context {
     n_global_queues: usize,
     /// Of each frame of an atomic sequence the process and its location.
     places: [u32; MAX_FRAMES],
+    /// Of those that are not few, their glances, too.
+    glances: [u64; MAX_FRAMES],
+    /// Frames there is room for.
+    most_frames: usize,
     depth: usize,
     ticks: u32,
 }
@@ -321,6 +332,8 @@ impl Context {
             wide_locations,
             n_global_queues: code.layout.global_queues.len(),
             places: [NOWHERE; MAX_FRAMES],
+            glances: [0; MAX_FRAMES],
+            most_frames: MIN_FRAMES,
             depth: 0,
             ticks: 0,
         }
@@ -363,7 +376,7 @@ impl Context {
         self.whole_len = if len < self.copied { NO_LEN } else { len };
         if len < self.copied {
             // Native code reads as much as if all processes were there.
-            let padded = &mut self.buffers[self.frame_stride * (MAX_FRAMES + 1)..];
+            let padded = &mut self.buffers[self.frame_stride * (self.most_frames + 1)..];
             padded[..len].copy_from_slice(state);
             self.state = padded.as_ptr();
         }
@@ -411,7 +424,9 @@ impl Context {
         let needed = len.max(self.copied) + SLACK;
         if self.frame_stride < needed {
             self.frame_stride = needed.next_multiple_of(64);
-            self.buffers.resize(self.frame_stride * (MAX_FRAMES + 2), 0);
+            let room = FRAMES_BYTES / self.frame_stride;
+            self.most_frames = room.clamp(MIN_FRAMES, MAX_FRAMES);
+            self.buffers.resize(self.frame_stride * (self.most_frames + 2), 0);
             self.next_frame = self.buffer(1);
         }
         if self.sink.is_some() {
@@ -483,9 +498,18 @@ impl Context {
         let (place, state) =
             unsafe { (self.place(state, pid), std::slice::from_raw_parts(state, self.len)) };
         // Places lie side by side, so that nearly all frames are passed over.
-        self.places[1..=self.depth].iter().zip(1..).any(|(at, depth)| {
-            *at == place && self.buffers[depth * self.frame_stride..][..self.len] == *state
-        })
+        let any_same = |from: usize, to: usize| {
+            self.places[from..=to].iter().zip(from..).any(|(at, depth)| {
+                *at == place && self.buffers[depth * self.frame_stride..][..self.len] == *state
+            })
+        };
+        if self.depth <= FEW_FRAMES {
+            return any_same(1, self.depth);
+        }
+        let (others, glance) = (&self.glances[FEW_FRAMES + 1..=self.depth], glance(state));
+        // Without a branch for each, as none is the same as a rule.
+        let is_like_another = others.iter().fold(false, |found, other| found | (*other == glance));
+        any_same(1, FEW_FRAMES) || (is_like_another && any_same(FEW_FRAMES + 1, self.depth))
     }
 
     /// The process and its location.
@@ -617,6 +641,11 @@ impl Context {
         // SAFETY: the caller's promise.
         let place = only.map(|pid| unsafe { self.place(state, pid) });
         self.places[self.depth] = place.unwrap_or(NOWHERE);
+        if self.depth > FEW_FRAMES {
+            // SAFETY: the caller's promise.
+            let state = unsafe { std::slice::from_raw_parts(state, self.len) };
+            self.glances[self.depth] = glance(state);
+        }
         (self.timeout, self.skips) = (0, 0);
         // SAFETY: the caller's promise.
         self.waiting |= unsafe { self.waits(state, pid) };

@@ -18,9 +18,10 @@ use std::fmt::Write;
 
 /// An atomic sequence longer than this is taken for endless.
 const MAX_ATOMIC_STEPS: usize = 1_000_000;
-/// Frames that a state inside a sequence is compared with one by one; of older
-/// ones those at powers of two, which finds a repetition later but surely.
-const LOOK_BACK: usize = 64;
+/// Frames that a state inside a sequence is compared with one by one, as many as
+/// native code may have gone through; of older ones those at powers of two, which
+/// finds a repetition later but surely.
+pub const LOOK_BACK: usize = 8192;
 /// Frames that stay allocated between expansions.
 const KEPT_FRAMES: usize = 256;
 /// Steps between two calls of `Sink::tick`.
@@ -129,6 +130,8 @@ pub struct Interpreter<'s> {
     waits: Option<&'s Waits>,
     frames: Vec<Frame>,
     depth: usize,
+    /// Of each frame on the way that is one of a sequence its glance; else 0.
+    glances: Vec<u64>,
     steps: Vec<Step>,
     reached: Vec<bool>,
     ticks: u32,
@@ -143,6 +146,7 @@ impl<'s> Interpreter<'s> {
             waits: None,
             frames: Vec::new(),
             depth: 0,
+            glances: Vec::new(),
             steps: Vec::new(),
             reached: vec![false; system.actions.len()],
             ticks: 0,
@@ -174,6 +178,13 @@ impl<'s> Interpreter<'s> {
     }
 
     fn push(&mut self, mode: Mode) {
+        self.push_seen(mode, 0);
+    }
+
+    /// The same for a frame of this glance.
+    fn push_seen(&mut self, mode: Mode, glance: u64) {
+        self.glances.truncate(self.depth);
+        self.glances.push(glance);
         if self.depth == self.frames.len() {
             self.frames.push(Frame::new());
         }
@@ -355,12 +366,19 @@ impl<'s> Interpreter<'s> {
 
     /// Whether the state inside a sequence of `pid` has been there before in it.
     /// Sequences are short, so looking back is cheaper than a set.
-    fn repeats(&self, pid: usize) -> bool {
-        let same = |f: &Frame| f.mode == Mode::Sequence(pid) && f.state == self.machine.state;
+    fn repeats(&self, pid: usize, glance: u64) -> bool {
+        let same = |at: usize| {
+            let Frame { mode, state, .. } = &self.frames[at];
+            self.glances[at] == glance
+                && *mode == Mode::Sequence(pid)
+                && *state == self.machine.state
+        };
         let recent = self.depth.saturating_sub(LOOK_BACK);
-        let older = (0..).map(|k| 1 << k).take_while(|&at| at < recent);
-        self.frames[recent..self.depth].iter().any(same)
-            || older.map(|at| &self.frames[at]).any(same)
+        let mut older = (0..).map(|k| 1 << k).take_while(|&at| at < recent);
+        let near = &self.glances[recent..self.depth];
+        // Without a branch for each, as none is the same as a rule.
+        let is_near = near.iter().fold(false, |found, other| found | (*other == glance));
+        (is_near && (recent..self.depth).any(same)) || older.any(same)
     }
 
     fn follow_atomic(&mut self, pid: usize, sink: &mut dyn Sink) -> Flow {
@@ -382,12 +400,13 @@ impl<'s> Interpreter<'s> {
             self.abandon_to(1);
             return flow;
         }
-        if self.repeats(pid) {
+        let glance = glance(&self.machine.state);
+        if self.repeats(pid, glance) {
             self.steps.pop();
             self.restore();
             return Flow::Continue;
         }
-        self.push(Mode::Sequence(pid));
+        self.push_seen(Mode::Sequence(pid), glance);
         self.enter_frame();
         Flow::Continue
     }
@@ -469,6 +488,17 @@ impl<'s> Interpreter<'s> {
         (frame.moved, frame.led_on) = (true, true);
         self.restore();
     }
+}
+
+/// A number that different states seldom have in common; never 0.
+#[inline(always)]
+pub fn glance(state: &[u8]) -> u64 {
+    let (words, rest) = state.as_chunks::<8>();
+    let mix =
+        |sum: u64, word: u64| (sum.rotate_left(23) ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let sum = words.iter().fold(1, |sum, word| mix(sum, u64::from_le_bytes(*word)));
+    let rest = rest.iter().fold(0, |sum, byte| sum << 8 | u64::from(*byte));
+    mix(sum, rest) | 1
 }
 
 /// Nothing can move: a deadlock unless every process may stay where it is.

@@ -11,7 +11,7 @@ use ir::visit::look::{Visitor, visit_op};
 
 /// Times that loops are run before the interpreter takes over, which finds
 /// out whether the block ends.
-const MAX_REPEATS: i64 = 4096;
+const MAX_REPEATS: i64 = 1 << 20;
 
 impl Emitter<'_, '_> {
     /// Runs a block and goes on, or goes to `blocked` if no guard holds.

@@ -191,7 +191,11 @@ pub unsafe extern "C" fn atomic(
             if context.step(pid, action) == UNWIND || context.tick() == UNWIND {
                 return UNWIND;
             }
-            if context.depth + 1 >= MAX_FRAMES {
+            // A sequence may have more results than there is room for.
+            if context.make_room() == UNWIND {
+                return UNWIND;
+            }
+            if context.depth + 1 >= context.most_frames {
                 return UNWIND;
             }
             if context.repeats(out, pid) {
@@ -228,7 +232,7 @@ pub unsafe extern "C" fn handshake(
     // SAFETY: as in `atomic`.
     unsafe {
         let told = (&mut *context).step(pid, action);
-        if told == UNWIND || (*context).depth + 1 >= MAX_FRAMES {
+        if told == UNWIND || (*context).depth + 1 >= (*context).most_frames {
             return UNWIND;
         }
         let outer = (&mut *context).push(out, pid, None);

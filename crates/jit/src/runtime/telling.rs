@@ -98,15 +98,19 @@ impl Context {
         if self.out.cast_const() < self.due {
             return STILL;
         }
-        let advanced = self.tell(|sink, _| sink.advance(), 0);
-        if advanced == STILL && self.is_full() {
-            return self.tell(|sink, _| sink.make_room(), 0);
+        match self.tell(|sink, _| sink.advance(), 0) {
+            STILL => self.make_room(),
+            unwind => unwind,
         }
-        advanced
     }
 
-    fn is_full(&self) -> bool {
-        !self.rows_at.is_null() && self.out.cast_const() >= self.full
+    /// The sink makes room if its rows are full.
+    #[inline(always)]
+    pub(super) fn make_room(&mut self) -> Status {
+        if self.rows_at.is_null() || self.out.cast_const() < self.full {
+            return STILL;
+        }
+        self.tell(|sink, _| sink.make_room(), 0)
     }
 
     /// Passes on a successor that was made at `state`.
