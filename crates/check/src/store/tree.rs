@@ -36,6 +36,8 @@ const DUE_BYTES: usize = 4 << 10;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 /// Lengths of states that have a shape with a number of its own.
 pub const MOST_SHAPES: usize = 7;
+/// Lengths of states for which a thread keeps memory at hand: there may be hundreds.
+const MOST_BATCHES: usize = 16;
 /// The number in roots of states of another length. There the left node joins
 /// the length and the left node proper.
 const OTHER: u64 = 7;
@@ -484,6 +486,9 @@ impl Writer for TreeWriter<'_> {
 
     fn finish(&mut self, _expanded: bool) {
         self.batches.iter_mut().for_each(Batch::forget_parents);
+        if self.batches.len() > MOST_BATCHES {
+            self.batches.truncate(self.store.shapes.len());
+        }
     }
 
     fn contains(&mut self, state: &[u8]) -> bool {
@@ -509,5 +514,24 @@ impl TreeStore {
         let dictionaries = Dictionaries::load(from, budget)?;
         let roots = Table::<Whole>::load(from, budget, GROWTH)?;
         Ok(TreeStore { roots, dictionaries, shapes: shapes.into_iter().map(Arc::new).collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn states_of_many_lengths_leave_no_memory_behind() {
+        let store = TreeStore::new(Vec::new(), &Arc::new(Budget::new(64 << 20))).expect("room");
+        let mut writer = store.writer();
+        let mut n_new = 0;
+        for len in (1..600usize).chain(1..600) {
+            writer.rows().push(&vec![len as u8; len]);
+            writer.settle(|_, _, _| n_new += 1).expect("room");
+            writer.finish(true);
+            assert!(writer.batches.len() <= MOST_BATCHES);
+        }
+        assert_eq!(n_new, 599);
     }
 }
