@@ -7,8 +7,12 @@ use crate::model::{Flow, Model, Sink, Step};
 use crate::rows::{HEAD, Rows, SLACK, stride};
 use crate::rules::Rules;
 
-/// Bytes of successors that are passed on at once.
+/// Bytes of successors that are passed on at once, and how many where each may take
+/// long.
 const BATCH: usize = 1 << 16;
+const FEW: usize = 16;
+/// Elements set apart between two calls of `Sink::tick`.
+const TICK_SET_APART: usize = 1 << 10;
 
 /// Hands out stored states for those of another model.
 pub struct Stored<'r> {
@@ -44,6 +48,16 @@ impl<'r> Stored<'r> {
 }
 
 impl Form {
+    /// Whether canonical states were so slow to find that limits are to be looked at.
+    fn took_long(&mut self) -> bool {
+        let Some(canon) = &mut self.canon else { return false };
+        let is_long = canon.n_set_apart >= TICK_SET_APART;
+        if is_long {
+            canon.n_set_apart = 0;
+        }
+        is_long
+    }
+
     fn stored_size(&self) -> usize {
         self.packing.as_ref().map_or(self.size, |packing| packing.packed_size)
     }
@@ -104,13 +118,16 @@ impl Between<'_> {
                 at += stride;
                 continue;
             };
-            let n_left = (used - at) / stride;
+            let most = if form.canon.is_some() { FEW } else { usize::MAX };
+            let n_left = ((used - at) / stride).min(most);
             rows.push_many(stored_size, n_left, |to| {
                 form.write(&from.bytes()[at + HEAD..], to);
                 at += stride;
             });
             if rows.is_full() {
                 flow = sink.make_room();
+            } else if form.took_long() {
+                flow = sink.tick(0);
             }
         }
         self.rows.clear();

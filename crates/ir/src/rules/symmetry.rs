@@ -42,6 +42,8 @@ pub struct Canon {
     chosen: Vec<(usize, u8)>,
     work: Vec<u8>,
     best: Vec<u8>,
+    /// Elements that were set apart, until someone takes note of it: that takes time.
+    pub(super) n_set_apart: usize,
 }
 
 impl Canon {
@@ -61,6 +63,7 @@ impl Canon {
             chosen: Vec::new(),
             work: Vec::new(),
             best: Vec::new(),
+            n_set_apart: 0,
         })
     }
 
@@ -199,6 +202,7 @@ impl Canon {
     }
 
     fn set_apart(&mut self, state: &[u8], element: usize) {
+        self.n_set_apart += 1;
         self.colours.set_apart(element);
         self.colours.settle(&self.cells, state);
     }
