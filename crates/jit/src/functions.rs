@@ -443,7 +443,7 @@ mod tests {
                 }
                 size += batch.code.len();
                 let code = Code::new(&facts, Arc::new(functions), &isa);
-                let of_any = || Rounds::of_states(&code, &code.processes, 100);
+                let of_any = || Rounds::of_kind(&code, &code.processes, 100);
                 let rounds = Rounds::of(&code).or_else(of_any).expect("not too many processes");
                 let made = code_of_rounds(&rounds, &*isa);
                 n_rounds += !made.expect("code that the generator takes").is_empty() as usize;

@@ -137,7 +137,7 @@ impl Kinds {
         kind.n_states += n_states;
         if kind.n_states >= WORTH_ROUNDS {
             let types: Vec<u8> = kind.procs.iter().map(|process| process.proc as u8).collect();
-            let rounds = || Rounds::of_states(code, &kind.procs, kind.state.len());
+            let rounds = || Rounds::of_kind(code, &kind.procs, kind.state.len());
             kind.rounds = code.functions.rounds_of(&types, &code.isa, rounds);
         }
     }

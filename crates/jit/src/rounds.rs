@@ -19,8 +19,10 @@ use std::mem::offset_of;
 /// the one that is left to the caller; `Context::status` says what became of it.
 pub type RoundsFn = unsafe extern "C" fn(*mut Context, *const Found<'_>, usize, usize) -> usize;
 
-/// Systems with more processes are left as they are.
-const MOST_PROCESSES: usize = 32;
+/// States with more processes are left as they are. The function for a kind is made
+/// while the search waits, so there are fewer.
+const MOST_PROCESSES: usize = 64;
+const MOST_OF_A_KIND: usize = 32;
 
 /// What there is to know.
 pub struct Rounds {
@@ -48,13 +50,20 @@ impl Rounds {
     /// For states with all processes, if none is ever started. `None` if there is no
     /// such function.
     pub fn of(code: &Code) -> Option<Rounds> {
-        let fixed = code.fixed.as_ref()?;
+        let fixed = code.fixed.as_ref().filter(|fixed| fixed.procs.len() <= MOST_PROCESSES)?;
         Rounds::of_states(code, &fixed.procs, fixed.sizes.last()?.len)
     }
 
-    /// For states of this length with these processes.
-    pub fn of_states(code: &Code, procs: &[Process], len: usize) -> Option<Rounds> {
-        if procs.len() > MOST_PROCESSES || !has_pointer_first(&[1, 2, 3]) {
+    /// For states of a kind: of this length, with these processes.
+    pub fn of_kind(code: &Code, procs: &[Process], len: usize) -> Option<Rounds> {
+        if procs.len() > MOST_OF_A_KIND {
+            return None;
+        }
+        Rounds::of_states(code, procs, len)
+    }
+
+    fn of_states(code: &Code, procs: &[Process], len: usize) -> Option<Rounds> {
+        if !has_pointer_first(&[1, 2, 3]) {
             return None;
         }
         let varies = code.fixed.is_none();
