@@ -47,7 +47,7 @@ pub fn duration(text: &str) -> Result<Duration, String> {
         "m" | "min" => 60.0,
         "h" => 3600.0,
         "d" => 86_400.0,
-        _ => return Err(format!("unknown unit '{unit}': use s, m or h")),
+        _ => return Err(format!("unknown unit '{unit}': use ms, s, m or h")),
     };
     let seconds = number * factor;
     if seconds > 1e9 {

@@ -178,6 +178,29 @@ fn the_time_limit_is_heard_where_steps_are_long() {
     }
 }
 
+/// However long a loop in a sequence is, it is followed once.
+#[test]
+fn loops_of_any_length_in_a_sequence_lead_to_the_same() {
+    let count = |rounds: u32, engine: &str| {
+        let text = format!(
+            "byte n; active [2] proctype P() {{ short i; do :: n < 9 -> atomic {{
+             do :: i = (i + 1) % {rounds} :: i == 3 -> break od; n++ }}; i = 0 od }}"
+        );
+        let model = temp_model(&format!("loop_{rounds}_{engine}.pml"), &text);
+        let check = ["check", &model, "--json", "--reduce", "none", "--deadlock", "off"];
+        let (result, code) = json(&[&check[..], &["--engine", engine]].concat());
+        assert_eq!(code, 0, "{rounds} {engine}");
+        (result["states"].as_u64(), result["transitions"].as_u64())
+    };
+    let short = count(10, "interpret");
+    for (rounds, engine) in [10, 70, 300, 700, 9000]
+        .into_iter()
+        .flat_map(|rounds| ["jit", "interpret"].map(|engine| (rounds, engine)))
+    {
+        assert_eq!(count(rounds, engine), short, "{rounds} {engine}");
+    }
+}
+
 #[test]
 fn memory_limit_covers_long_atomic_sequences() {
     let text = "int x; int a[5000]; active proctype P() { atomic { do :: x++ od } }";

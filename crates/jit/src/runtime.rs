@@ -20,7 +20,7 @@ use crate::code::{Code, Fixed};
 use crate::diamonds::Diamonds;
 use crate::emit::Role;
 use crate::facts::Claimed;
-use ir::interpret::{LOOK_BACK, failed_assertion, glance};
+use ir::interpret::{failed_assertion, glance};
 use ir::model::{Flow, Found, Sink, Step};
 use ir::rows::{self, Rows};
 use ir::source::Span;
@@ -55,8 +55,6 @@ const FEW_FRAMES: usize = 16;
 pub const MOST_CHAINED: usize = 15;
 /// Steps to a successor, at most.
 const MAX_STEPS: usize = MAX_FRAMES * (MOST_CHAINED + 1) + 1;
-// What repeats is found by both engines.
-const _: () = assert!(LOOK_BACK >= MAX_FRAMES * (MOST_CHAINED + 1));
 /// The number of processes before there is a state.
 const NONE: u32 = u32::MAX;
 /// The place of a frame that is not one of an atomic sequence.

@@ -14,14 +14,14 @@ use crate::layout::{Layout, Shape};
 use crate::model::{Flow, Model, Sink, Step};
 use crate::source::Span;
 use crate::system::{Action, ActionIdx, LocIdx, Op, Proc, Space, System};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::Write;
 
 /// An atomic sequence longer than this is taken for endless.
 const MAX_ATOMIC_STEPS: usize = 1_000_000;
-/// Frames that a state inside a sequence is compared with one by one, as many as
-/// native code may have gone through; of older ones those at powers of two, which
-/// finds a repetition later but surely.
-pub const LOOK_BACK: usize = 8192;
+/// Frames whose glances are looked at one by one; those of deeper ones are in a map.
+const FEW_FRAMES: usize = 64;
 /// Frames that stay allocated between expansions.
 const KEPT_FRAMES: usize = 256;
 /// Steps between two calls of `Sink::tick`.
@@ -130,8 +130,11 @@ pub struct Interpreter<'s> {
     waits: Option<&'s Waits>,
     frames: Vec<Frame>,
     depth: usize,
-    /// Of each frame on the way that is one of a sequence its glance; else 0.
+    /// Of each frame on the way that is one of a sequence its glance; else 0. There
+    /// may be some of frames that were left.
     glances: Vec<u64>,
+    /// How many of those that are not among the first few have a glance.
+    deep: HashMap<u64, u32>,
     steps: Vec<Step>,
     reached: Vec<bool>,
     ticks: u32,
@@ -147,6 +150,7 @@ impl<'s> Interpreter<'s> {
             frames: Vec::new(),
             depth: 0,
             glances: Vec::new(),
+            deep: HashMap::new(),
             steps: Vec::new(),
             reached: vec![false; system.actions.len()],
             ticks: 0,
@@ -183,7 +187,10 @@ impl<'s> Interpreter<'s> {
 
     /// The same for a frame of this glance.
     fn push_seen(&mut self, mode: Mode, glance: u64) {
-        self.glances.truncate(self.depth);
+        self.forget_left();
+        if self.depth >= FEW_FRAMES {
+            *self.deep.entry(glance).or_default() += 1;
+        }
         self.glances.push(glance);
         if self.depth == self.frames.len() {
             self.frames.push(Frame::new());
@@ -191,6 +198,21 @@ impl<'s> Interpreter<'s> {
         let n_procs = self.machine.shape.procs.len();
         self.frames[self.depth].reset(&self.machine.state, mode, n_procs);
         self.depth += 1;
+    }
+
+    /// Forgets the glances of frames that were left.
+    fn forget_left(&mut self) {
+        while self.glances.len() > self.depth {
+            let glance = self.glances.pop().unwrap_or_default();
+            if self.glances.len() >= FEW_FRAMES
+                && let Entry::Occupied(mut count) = self.deep.entry(glance)
+            {
+                *count.get_mut() -= 1;
+                if *count.get() == 0 {
+                    count.remove();
+                }
+            }
+        }
     }
 
     /// Makes the top frame's state the machine's, if a move has changed it.
@@ -365,20 +387,16 @@ impl<'s> Interpreter<'s> {
     }
 
     /// Whether the state inside a sequence of `pid` has been there before in it.
-    /// Sequences are short, so looking back is cheaper than a set.
-    fn repeats(&self, pid: usize, glance: u64) -> bool {
-        let same = |at: usize| {
-            let Frame { mode, state, .. } = &self.frames[at];
-            self.glances[at] == glance
-                && *mode == Mode::Sequence(pid)
-                && *state == self.machine.state
-        };
-        let recent = self.depth.saturating_sub(LOOK_BACK);
-        let mut older = (0..).map(|k| 1 << k).take_while(|&at| at < recent);
-        let near = &self.glances[recent..self.depth];
-        // Without a branch for each, as none is the same as a rule.
-        let is_near = near.iter().fold(false, |found, other| found | (*other == glance));
-        (is_near && (recent..self.depth).any(same)) || older.any(same)
+    fn repeats(&mut self, pid: usize, glance: u64) -> bool {
+        self.forget_left();
+        let few = &self.glances[..self.depth.min(FEW_FRAMES)];
+        if !few.contains(&glance) && !self.deep.contains_key(&glance) {
+            return false;
+        }
+        let (glances, state) = (&self.glances, &self.machine.state);
+        self.frames[..self.depth].iter().zip(glances).any(|(frame, its)| {
+            *its == glance && frame.mode == Mode::Sequence(pid) && frame.state == *state
+        })
     }
 
     fn follow_atomic(&mut self, pid: usize, sink: &mut dyn Sink) -> Flow {

@@ -9,7 +9,7 @@ mod waits;
 mod walk;
 
 pub use execute::failed_assertion;
-pub use expand::{Interpreter, LOOK_BACK, deadlock, glance};
+pub use expand::{Interpreter, deadlock, glance};
 pub use machine::{MAX_CHANNELS, MAX_PROCESSES};
 pub use waits::Waits;
 pub use walk::{Taken, Walk};

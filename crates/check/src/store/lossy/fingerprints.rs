@@ -68,6 +68,7 @@ impl Fingerprints {
             let mut its = 0;
             while let Some(hashes) = next() {
                 let prints = hashes.map(|hash| keys.widen(hash));
+                // Lines that two threads set bits of take locked instructions.
                 its += match threads {
                     1 => prints.map(|print| arena.put(print)).sum(),
                     _ => arena.mark_all(prints),
