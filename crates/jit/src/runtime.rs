@@ -62,7 +62,7 @@ const NOWHERE: u32 = u32::MAX;
 /// Steps between two calls of `Sink::tick`, as in the interpreter.
 const TICK_STEPS: u32 = 4096;
 /// What the interpreter keeps per frame besides the state, roughly.
-const FRAME_BYTES: usize = 88;
+const FRAME_BYTES: usize = 128;
 /// Channels that are found by their number.
 pub const MOST_QUEUES: usize = 256;
 /// A successor is found by the action that makes it.

@@ -22,6 +22,8 @@ use std::fmt::Write;
 const MAX_ATOMIC_STEPS: usize = 1_000_000;
 /// Frames whose glances are looked at one by one; those of deeper ones are in a map.
 const FEW_FRAMES: usize = 64;
+/// What is kept of each of these, roughly.
+const GLANCE_BYTES: usize = 40;
 /// Frames that stay allocated between expansions.
 const KEPT_FRAMES: usize = 256;
 /// Steps between two calls of `Sink::tick`.
@@ -250,6 +252,9 @@ impl<'s> Interpreter<'s> {
         // A long sequence is rare: its frames are not kept for the next.
         self.frames.truncate(KEPT_FRAMES);
         self.depth = 0;
+        if self.glances.capacity() > 2 * KEPT_FRAMES {
+            (self.glances, self.deep) = (Vec::new(), HashMap::new());
+        }
         self.steps.clear();
         self.push(mode);
         self.frames[0].timeout = timeout;
@@ -405,7 +410,8 @@ impl<'s> Interpreter<'s> {
         self.ticks += 1 + (size / 256) as u32;
         if self.ticks >= TICK_STEPS {
             self.ticks = 0;
-            if sink.tick((self.depth * (size + size_of::<Frame>())) as u64) == Flow::Stop {
+            let bytes = self.depth * (size + size_of::<Frame>() + GLANCE_BYTES);
+            if sink.tick(bytes as u64) == Flow::Stop {
                 return Flow::Stop;
             }
         }
