@@ -167,6 +167,7 @@ fn search(program: &'static Program, args: &CheckArgs) -> Result<(Outcome, Vec<O
         precision: args.pod,
         collector: None,
         store_probability: args.store_probability,
+        one_of_many: false,
         turns: match args.turns() {
             args::Turns::Forward => check::Turns::Forward,
             args::Turns::Reverse => check::Turns::Reverse,
@@ -223,7 +224,7 @@ fn files(program: &Program, args: &CheckArgs) -> Files {
 
 /// Number of the form in which states are stored and hashed: to be raised when it
 /// changes, as checkpoints hold states, and records of swarms hashes of them.
-const STORED_FORM: u32 = 5;
+const STORED_FORM: u32 = 6;
 
 /// What a model is, wherever its file lies: its text, as places in it are part
 /// of results, what it means, and how its states are stored.

@@ -59,6 +59,22 @@ pub fn with_model<T>(
     }
 }
 
+/// The same for tasks of a swarm, which come by the same states whatever the engine:
+/// the interpreter leaves out what native code does.
+pub fn with_task_model<T>(
+    program: &'static Program,
+    engine: Engine,
+    run: impl FnOnce(&Maker<'static>) -> T,
+) -> T {
+    match (program, engine) {
+        (Program::Processes { system, layout }, Engine::Interpret) => {
+            let facts: &jit::Facts = Box::leak(Box::new(jit::Facts::new(system, layout)));
+            run(&|| -> Box<dyn Model> { Box::new(jit::Interpreted::new(facts)) })
+        }
+        _ => with_model(program, engine, run),
+    }
+}
+
 /// The same for paths that are real: states that are but symmetric are not taken
 /// for the same.
 pub fn with_real_paths<T>(

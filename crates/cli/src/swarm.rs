@@ -123,8 +123,9 @@ fn threads(args: &PlanArgs) -> usize {
 
 fn plan(args: &PlanArgs) -> Result<u8> {
     let Some(target) = Target::load(&args.model, args.reduce)? else { return Ok(exit::BAD_INPUT) };
-    let settings =
-        engine::with_model(target.reduced, args.engine, |make| settings(args, make, None, false));
+    let settings = engine::with_task_model(target.reduced, args.engine, |make| {
+        settings(args, make, None, false)
+    });
     let tasks = (0..args.tasks.unwrap_or(TASKS)).map(|number| settings.task(number)).collect();
     print(&Plan { subject: subject(args, &target, settings), tasks }.to_text());
     Ok(exit::NO_VIOLATION)
@@ -149,7 +150,7 @@ fn task(args: &TaskArgs) -> Result<u8> {
         bail!("'{name}' has no task {}: it has {}", args.number, plan.tasks.len());
     };
     let Some(target) = Target::of(&plan.subject)? else { return Ok(exit::BAD_INPUT) };
-    let record = engine::with_model(target.reduced, args.engine, |make| {
+    let record = engine::with_task_model(target.reduced, args.engine, |make| {
         let mut searcher = Searcher::new(make, memory(args.memory));
         let limits = Options { interrupt: check::interrupt(), ..Options::default() };
         perform(&mut searcher, task, &plan.subject, &limits, Gatherer::default(), None)
@@ -199,7 +200,7 @@ fn swarm(args: &RunArgs) -> Result<u8> {
         Some(_) => Some(1),
         None => plan.tasks.or((!limited).then_some(TASKS)),
     };
-    let (swarm, counted) = engine::with_model(target.reduced, plan.engine, |make| {
+    let (swarm, counted) = engine::with_task_model(target.reduced, plan.engine, |make| {
         let quiet = args.show.quiet || args.show.json;
         let settings = settings(plan, make, args.time, quiet);
         let subject = subject(plan, &target, settings);

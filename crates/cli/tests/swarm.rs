@@ -72,6 +72,24 @@ fn any_number_of_threads_and_any_partition_give_the_same() {
     assert_eq!(merge(&[path("right.json"), path("left.json")], "both.json"), one);
 }
 
+/// Steps that go wrong, of processes that have nothing to do with each other.
+#[test]
+fn both_engines_leave_out_the_same() {
+    let faulty = path("faulty.pml");
+    let text = "byte a[2], x;\n\
+        active proctype A() { byte i; do :: i < 30 -> i++ :: i > 4 -> x = i od }\n\
+        active proctype B() { byte j; do :: j < 30 -> j++ :: a[j] = 1 od }\n\
+        active proctype C() { byte k; do :: k < 30 -> k++ :: k > 20 -> a[k] = 2; k = 0 od }\n";
+    std::fs::write(&faulty, text).expect("a writable file");
+    let swarm = ["swarm", &faulty, "--tasks", "6", "--arena", "2^16", "--until", "all", "--json"];
+    let (native, code) = json(&swarm);
+    let (interpreted, _) = json(&[&swarm[..], &["--engine", "interpret"]].concat());
+    for field in ["states", "transitions", "violations"] {
+        assert_eq!(native[field], interpreted[field], "{field}");
+    }
+    assert_eq!((code, native["violations"].as_array().map(Vec::len)), (1, Some(2)));
+}
+
 #[test]
 fn a_killed_swarm_goes_on_where_it_was() {
     let dir = temp("journal");

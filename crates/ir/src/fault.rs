@@ -38,6 +38,11 @@ pub enum FaultKind {
 }
 
 impl FaultKind {
+    /// Whether the step that has such a fault leads somewhere all the same.
+    pub fn goes_on(self) -> bool {
+        matches!(self, FaultKind::Assertion | FaultKind::Deadlock | FaultKind::ExclusiveChannel)
+    }
+
     pub fn name(self) -> &'static str {
         match self {
             FaultKind::Assertion => "assertion",

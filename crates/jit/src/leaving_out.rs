@@ -31,7 +31,18 @@ impl Sink for LeavingOut<'_> {
     }
 
     fn fault(&mut self, fault: Fault, steps: &[Step]) -> Flow {
-        self.sink.fault(fault, steps)
+        let is_left_out = |step: &Step| self.diamonds.leaves_out(self.cause, *step);
+        if !steps.first().is_some_and(is_left_out) {
+            return self.sink.fault(fault, steps);
+        }
+        // It was told of where the step was possible first. Native code counts the
+        // step without a look at what it does; if a successor follows, that is counted.
+        if !fault.kind.goes_on()
+            && let Some(rows) = self.sink.rows()
+        {
+            rows.leave_out();
+        }
+        Flow::Continue
     }
 
     fn rows(&mut self) -> Option<&mut Rows> {

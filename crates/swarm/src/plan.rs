@@ -82,6 +82,9 @@ pub struct Plan {
 const LEAST_PART: u32 = 6;
 const SMALLEST_ARENA: u64 = 512;
 const LARGEST_ARENA: u64 = 1 << 50;
+/// Tasks with smaller arenas make all successors: they are over in no time, and what
+/// they meet and cannot store tells how much is missing.
+const ROOMY_ARENA: u64 = 1 << 14;
 /// The highest number of a task.
 pub const LAST_TASK: u32 = u32::MAX - 1;
 
@@ -194,6 +197,7 @@ impl Task {
             storage: Storage::Bitstate { bits, hashes, layout: Layout::Blocked },
             turns: self.order,
             seed: self.seed,
+            one_of_many: bits >= ROOMY_ARENA,
             depth: self.depth,
             ignore: subject.ignore.clone(),
             max_violations: if subject.go_on { usize::MAX } else { 1 },

@@ -84,12 +84,16 @@ pub(super) struct Finds<'r, W> {
 
 /// Whether what is found another way may be left out: if it makes no difference
 /// at what depth that is, and if the search ends with a step that leads nowhere,
-/// as it would count as one that leads somewhere.
-fn may_leave_out(options: &Options) -> bool {
-    use FaultKind::{Assertion, Deadlock, ExclusiveChannel};
-    let goes_on = |kind: &FaultKind| matches!(kind, Assertion | Deadlock | ExclusiveChannel);
-    let ends = options.max_violations <= 1 && options.target.is_none();
-    options.depth.is_none() && ends && options.ignore.iter().all(goes_on)
+/// as it would count as one that leads somewhere. Where states may be lost that a
+/// state is met in several ways is what saves others, but for one of many searches.
+pub(super) fn may_leave_out(options: &Options, loses: bool) -> bool {
+    if options.depth.is_some() || options.target.is_some() {
+        return false;
+    }
+    match loses {
+        true => options.one_of_many,
+        false => options.max_violations <= 1 && options.ignore.iter().all(|kind| kind.goes_on()),
+    }
 }
 
 impl<'r, W: Writer> Worker<'r, W> {
@@ -108,8 +112,7 @@ impl<'r, W: Writer> Worker<'r, W> {
             unlooked: 0,
             fresh: Vec::new(),
         };
-        // That a state is met in several ways is what saves others from being lost.
-        let leaves_out = may_leave_out(run.options) && !finds.writer.loses();
+        let leaves_out = may_leave_out(run.options, finds.writer.loses());
         Worker {
             model,
             spaces: [const { Vec::new() }; BUNDLE],

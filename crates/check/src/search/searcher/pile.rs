@@ -8,7 +8,7 @@
 
 use super::super::Maker;
 use super::super::run::Run;
-use super::super::worker::BUNDLE;
+use super::super::worker::{BUNDLE, may_leave_out};
 use crate::dice::Dice;
 use crate::memory::Budget;
 use crate::store::Marker;
@@ -155,6 +155,8 @@ fn explore(model: &mut dyn Model, finds: &mut Finds, mut marker: Marker, pile: &
 struct Finds<'r> {
     run: &'r Run<'r>,
     rows: Rows,
+    /// The model may leave out successors that are found another way.
+    leaves_out: bool,
     /// What successors of each state of the bundle have in their heads.
     heads: [Head; BUNDLE],
     /// Why the search is to be done over, if it is.
@@ -170,7 +172,14 @@ impl<'r> Finds<'r> {
         rows.set_head(Head::NONE);
         rows.take_count();
         rows.set_due(NEVER);
-        Finds { run, rows, heads: [Head::NONE; BUNDLE], gave_up: End::Done, aborted: false }
+        Finds {
+            run,
+            rows,
+            leaves_out: may_leave_out(run.options, true),
+            heads: [Head::NONE; BUNDLE],
+            gave_up: End::Done,
+            aborted: false,
+        }
     }
 
     /// Counts transitions, unless some may be missing.
@@ -202,9 +211,9 @@ impl<'r> Finds<'r> {
         let mut bundle = [Found::NONE; BUNDLE];
         let mut n = 0;
         for (found, start) in bundle.iter_mut().zip(pile.starts.iter().rev()) {
-            let Row { state, mark, .. } = pile.rows.row(*start).0;
+            let Row { state, mark, cause, .. } = pile.rows.row(*start).0;
             let head = Head::new(mark + 1, 0);
-            *found = Found { state, cause: 0, head };
+            *found = Found { state, cause: if self.leaves_out { cause } else { 0 }, head };
             self.heads[n] = head;
             n += 1;
         }
