@@ -155,8 +155,13 @@ impl Functions {
         Ok(())
     }
 
-    /// The function for states whose processes have these types, made if need be;
-    /// `None` if there are too many.
+    /// The function for states whose processes have these types, if it was made.
+    pub fn known_rounds_of(&self, types: &[u8]) -> Option<RoundsFn> {
+        let by_types = self.by_types.lock().unwrap_or_else(PoisonError::into_inner);
+        by_types.iter().find(|(its, _)| its == types).and_then(|(_, function)| *function)
+    }
+
+    /// The same, made if need be; `None` if there are too many.
     pub fn rounds_of(
         &self,
         types: &[u8],

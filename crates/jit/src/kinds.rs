@@ -54,8 +54,14 @@ impl Kind {
         }
         if at == state.len() {
             self.state.extend_from_slice(state);
+            self.rounds = code.functions.known_rounds_of(&self.types());
         }
         at == state.len()
+    }
+
+    /// Those of its processes.
+    fn types(&self) -> Vec<u8> {
+        self.procs.iter().map(|process| process.proc as u8).collect()
     }
 
     /// Whether a state is of this kind.
@@ -89,6 +95,8 @@ impl Kind {
 pub struct Kinds {
     all: Vec<Kind>,
     current: Option<usize>,
+    /// The current one is another than when this was last asked.
+    has_turned: bool,
 }
 
 impl Kinds {
@@ -116,8 +124,14 @@ impl Kinds {
         }
         let kind = &self.all[current];
         let is_set = context.set_processes(&kind.procs, &kind.queues);
-        self.current = is_set.then_some(current);
+        (self.current, self.has_turned) = (is_set.then_some(current), true);
         is_set
+    }
+
+    /// Whether the current kind is another than when this was last asked.
+    #[inline(always)]
+    pub fn has_turned(&mut self) -> bool {
+        std::mem::take(&mut self.has_turned)
     }
 
     /// The function that makes rounds for states of the current kind.
@@ -136,9 +150,8 @@ impl Kinds {
         }
         kind.n_states += n_states;
         if kind.n_states >= WORTH_ROUNDS {
-            let types: Vec<u8> = kind.procs.iter().map(|process| process.proc as u8).collect();
             let rounds = || Rounds::of_kind(code, &kind.procs, kind.state.len());
-            kind.rounds = code.functions.rounds_of(&types, &code.isa, rounds);
+            kind.rounds = code.functions.rounds_of(&kind.types(), &code.isa, rounds);
         }
     }
 }

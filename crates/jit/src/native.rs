@@ -245,6 +245,8 @@ impl<'s> Native<'s> {
                 Some(MOVED) => MOVED,
                 Some(status) => self.go_on(found, status),
                 None if !self.load(*number, found) => return Err(*number),
+                // There may be a function for the kind that it is of.
+                None if self.kinds.has_turned() => continue,
                 None => self.try_expand::<WIDE>(found),
             };
             *number += 1;
