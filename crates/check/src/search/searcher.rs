@@ -73,17 +73,34 @@ impl<'r, 'm> Searcher<'r, 'm> {
         if discipline == Discipline::Dfs && suits_pile(&options) && !self.without_pile {
             match self.search_on_pile(&options) {
                 (End::Done, outcome) => return outcome,
-                // What was seen will be told, however long that takes: about as long.
-                (End::Violation, _) => {
-                    (options.time, options.interrupt) = (None, &UNINTERRUPTED);
+                (End::Met(n), outcome) => {
+                    options.max_violations = n;
+                    return self.find_ways(&options.without_limits(), outcome);
                 }
+                (End::Enough, _) => options = options.without_limits(),
                 (End::Full, Outcome { spent, .. }) => {
                     (self.pile, self.without_pile) = (None, true);
                     options.time = options.time.map(|limit| limit.saturating_sub(spent));
                 }
             }
         }
-        let run = Run::within(&options, &self.budget, &self.space);
+        self.search_in_store(discipline, &options)
+    }
+
+    /// Searches once more, until there are ways to all violations that were met.
+    fn find_ways(&mut self, options: &Options, met: Outcome) -> Outcome {
+        let again = self.search_in_store(Discipline::Dfs, options);
+        if again.violations.len() < options.max_violations {
+            // There was no memory for it.
+            return again;
+        }
+        let (elapsed, spent) = (met.elapsed + again.elapsed, met.spent + again.spent);
+        let Outcome { verdict, violations, memory, .. } = again;
+        Outcome { verdict, violations, memory, elapsed, spent, ..met }
+    }
+
+    fn search_in_store(&mut self, discipline: Discipline, options: &Options) -> Outcome {
+        let run = Run::within(options, &self.budget, &self.space);
         let Some(store) = self.store(&run) else {
             run.stop(Stop::Memory);
             return outcome(&run, Vec::new(), 0);
@@ -158,6 +175,13 @@ impl<'r, 'm> Searcher<'r, 'm> {
         }
         worker.report();
         run.add_reached(worker.reached());
+    }
+}
+
+impl Options<'_> {
+    /// The same for what was seen already: that will be told, however long it takes.
+    fn without_limits(self) -> Self {
+        Options { time: None, interrupt: &UNINTERRUPTED, ..self }
     }
 }
 

@@ -2,9 +2,9 @@
 //! processor has at hand, so that it counts what is done for each state. It comes
 //! by the same states in the same order as `dfs`.
 //!
-//! Nothing is kept of how a state was found. A search that meets a violation is
-//! to be done over by `dfs`, which tells the way, and so is one whose states need
-//! much memory.
+//! Nothing is kept of how a state was found. A search that meets violations is
+//! to be done over by `dfs`, as far as it takes to tell the ways, and so is one whose
+//! states need much memory.
 
 use super::super::Maker;
 use super::super::run::Run;
@@ -15,6 +15,7 @@ use crate::store::Marker;
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Found, Model, Sink, Step};
 use ir::rows::{Head, Row, Rows};
+use ir::source::Span;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -34,8 +35,10 @@ const NEVER: usize = usize::MAX / 2;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum End {
     Done,
-    /// There is a violation.
-    Violation,
+    /// It came to its end, and has met so many different violations.
+    Met(usize),
+    /// It has met as many as were to be found.
+    Enough,
     /// It takes too much memory.
     Full,
 }
@@ -120,7 +123,10 @@ pub(super) fn search(make: &Maker, run: &Run, marker: Marker, pile: &mut Pile) -
     let end = explore(&mut *model, &mut finds, marker, pile);
     pile.successors = finds.rows;
     run.add_reached(model.reached());
-    end
+    match (end, finds.violations.len()) {
+        (End::Done, n @ 1..) => End::Met(n),
+        (end, _) => end,
+    }
 }
 
 fn explore(model: &mut dyn Model, finds: &mut Finds, mut marker: Marker, pile: &mut Pile) -> End {
@@ -159,6 +165,8 @@ struct Finds<'r> {
     leaves_out: bool,
     /// What successors of each state of the bundle have in their heads.
     heads: [Head; BUNDLE],
+    /// Different violations, as `Run::report` tells them apart.
+    violations: Vec<(FaultKind, Span)>,
     /// Why the search is to be done over, if it is.
     gave_up: End,
     /// The expansion under way was given up.
@@ -177,6 +185,7 @@ impl<'r> Finds<'r> {
             rows,
             leaves_out: may_leave_out(run.options, true),
             heads: [Head::NONE; BUNDLE],
+            violations: Vec::new(),
             gave_up: End::Done,
             aborted: false,
         }
@@ -246,7 +255,16 @@ impl Sink for Finds<'_> {
     }
 
     fn fault(&mut self, fault: Fault, _steps: &[Step]) -> Flow {
-        if self.run.ignores(&fault) { Flow::Continue } else { self.give_up(End::Violation) }
+        if self.run.ignores(&fault) {
+            return Flow::Continue;
+        }
+        self.run.n_violations.fetch_add(1, Ordering::Relaxed);
+        let violation = (fault.kind, fault.span);
+        if !self.violations.contains(&violation) {
+            self.violations.push(violation);
+        }
+        let is_enough = self.violations.len() >= self.run.options.max_violations;
+        if is_enough { self.give_up(End::Enough) } else { Flow::Continue }
     }
 
     fn wants(&self, kind: FaultKind) -> bool {

@@ -93,18 +93,23 @@ fn it_finds_what_a_check_finds() {
 #[test]
 fn states_on_a_pile_are_searched_like_others() {
     let makers: [&Maker; 2] = [&make, &make_wrong];
-    for (make, turns, bits) in makers.into_iter().flat_map(|make| {
-        let all = [Turns::Forward, Turns::Reverse, Turns::Rotated, Turns::Random];
-        all.into_iter().flat_map(move |turns| [9, 12, 15].map(|bits| (make, turns, 1 << bits)))
+    let turns = [Turns::Forward, Turns::Reverse, Turns::Rotated, Turns::Random];
+    for (make, turns, bits, max_violations) in makers.into_iter().flat_map(|make| {
+        turns.into_iter().flat_map(move |turns| {
+            let sizes = [9, 12, 15].into_iter();
+            sizes.flat_map(move |bits| [1, usize::MAX].map(|most| (make, turns, 1 << bits, most)))
+        })
     }) {
         let mut searcher = Searcher::new(make, 64 << 20);
         let mut search = |depth| {
             let collector = Collector::new(1 << 20);
-            let collected = Options { collector: Some(&collector), ..options(bits, 11) };
-            let outcome = searcher.search(Discipline::Dfs, &Options { depth, turns, ..collected });
+            let options = options(bits, 11);
+            let options = Options { collector: Some(&collector), max_violations, ..options };
+            let outcome = searcher.search(Discipline::Dfs, &Options { depth, turns, ..options });
             let Outcome { states, transitions, depth, lossy, violations, .. } = outcome;
             let ways: Vec<_> = violations.into_iter().map(|found| found.steps).collect();
-            (states, transitions, depth, lossy, ways, collector.n_states())
+            let told = (outcome.verdict, outcome.stop, outcome.n_violations);
+            (states, transitions, depth, lossy, ways, told, collector.n_states())
         };
         // With a limit on the depth there is no pile.
         assert_eq!(search(None), search(Some(1000)), "{turns:?} {bits}");
