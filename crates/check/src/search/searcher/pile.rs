@@ -23,8 +23,8 @@ use std::sync::atomic::Ordering;
 const REPORT_BUNDLES: u64 = 8;
 /// Bytes of successors of a bundle, at most: with more it is done over.
 const MOST_BYTES: usize = 256 << 10;
-/// What room for them takes.
-const SUCCESSORS: u64 = 2 * MOST_BYTES as u64;
+/// What room for them takes, and for those of the bundle before.
+const SUCCESSORS: u64 = 4 * MOST_BYTES as u64;
 /// Bytes of the pile, at most.
 const MOST_PILED: usize = 16 << 20;
 /// So many bytes of them are never due, wherever they begin: all are marked
@@ -48,8 +48,8 @@ pub(super) struct Pile {
     rows: Rows,
     /// Where each begins.
     starts: Vec<usize>,
-    /// Room for the successors of a bundle.
-    successors: Rows,
+    /// Room for the successors of a bundle, and of the one before.
+    successors: [Rows; 2],
     /// Bytes taken from the budget.
     taken: u64,
     budget: Arc<Budget>,
@@ -64,7 +64,7 @@ impl Drop for Pile {
 impl Pile {
     /// `None` if there is no memory for it.
     pub fn new(budget: &Arc<Budget>) -> Option<Pile> {
-        let (rows, successors) = (Rows::new(0), Rows::new(MOST_BYTES));
+        let (rows, successors) = (Rows::new(0), [(); 2].map(|()| Rows::new(MOST_BYTES)));
         let (starts, taken) = (Vec::new(), SUCCESSORS);
         let pile = || Pile { rows, starts, successors, taken, budget: budget.clone() };
         budget.take(taken).then(pile)
@@ -121,7 +121,7 @@ pub(super) fn search(make: &Maker, run: &Run, marker: Marker, pile: &mut Pile) -
     let mut finds = Finds::new(run, pile);
     model.initial(&mut finds);
     let end = explore(&mut *model, &mut finds, marker, pile);
-    pile.successors = finds.rows;
+    pile.successors = [finds.rows, finds.before];
     run.add_reached(model.reached());
     match (end, finds.violations.len()) {
         (End::Done, n @ 1..) => End::Met(n),
@@ -138,21 +138,24 @@ fn explore(model: &mut dyn Model, finds: &mut Finds, mut marker: Marker, pile: &
         }
         finds.count();
         let fresh = marker.mark(&finds.rows);
+        finds.note(fresh);
         if n_bundles > 0 {
             run.options.turns.arrange(fresh, &mut dice);
-            // The first comes on top.
+        } else {
+            // The last one of the initial states comes on top.
             fresh.reverse();
         }
-        if !finds.hand_on(fresh, pile) {
+        let (next, rest) = fresh.split_at(fresh.len().min(BUNDLE));
+        if !finds.put_aside(rest, pile) {
             return End::Full;
         }
         if n_bundles % REPORT_BUNDLES == 0 {
             run.look_at_clock();
         }
-        if pile.starts.is_empty() || run.is_stopped() {
+        if (next.is_empty() && pile.starts.is_empty()) || run.is_stopped() {
             break;
         }
-        finds.expand(model, pile);
+        finds.expand(model, next, pile);
     }
     End::Done
 }
@@ -161,6 +164,8 @@ fn explore(model: &mut dyn Model, finds: &mut Finds, mut marker: Marker, pile: &
 struct Finds<'r> {
     run: &'r Run<'r>,
     rows: Rows,
+    /// Those of the bundle before: many of them are the bundle now.
+    before: Rows,
     /// The model may leave out successors that are found another way.
     leaves_out: bool,
     /// What successors of each state of the bundle have in their heads.
@@ -175,7 +180,8 @@ struct Finds<'r> {
 
 impl<'r> Finds<'r> {
     fn new(run: &'r Run<'r>, pile: &mut Pile) -> Finds<'r> {
-        let mut rows = std::mem::replace(&mut pile.successors, Rows::new(MOST_BYTES));
+        let none = [(); 2].map(|()| Rows::new(MOST_BYTES));
+        let [mut rows, before] = std::mem::replace(&mut pile.successors, none);
         rows.clear();
         rows.set_head(Head::NONE);
         rows.take_count();
@@ -183,6 +189,7 @@ impl<'r> Finds<'r> {
         Finds {
             run,
             rows,
+            before,
             leaves_out: may_leave_out(run.options, true),
             heads: [Head::NONE; BUNDLE],
             violations: Vec::new(),
@@ -199,35 +206,39 @@ impl<'r> Finds<'r> {
         }
     }
 
-    /// Puts those rows on the pile that are new; false if there is no memory.
-    fn hand_on(&self, fresh: &[u32], pile: &mut Pile) -> bool {
-        let mut deepest = 0;
-        for at in fresh {
-            deepest = deepest.max(self.rows.row(*at as usize).0.mark);
-            if !pile.push(&self.rows, *at) {
-                return false;
-            }
-        }
+    /// Counts rows that are new.
+    fn note(&self, fresh: &[u32]) {
+        let marks = fresh.iter().map(|at| self.rows.row(*at as usize).0.mark);
+        self.run.depth.fetch_max(marks.max().unwrap_or(0) as usize, Ordering::Relaxed);
         self.run.add_states(fresh.len() as u64);
-        self.run.depth.fetch_max(deepest as usize, Ordering::Relaxed);
-        true
     }
 
-    /// Expands some states from the top of the pile.
-    fn expand(&mut self, model: &mut dyn Model, pile: &mut Pile) {
+    /// Puts rows on the pile, the first on top; false if there is no memory.
+    fn put_aside(&self, rows: &[u32], pile: &mut Pile) -> bool {
+        rows.iter().rev().all(|at| pile.push(&self.rows, *at))
+    }
+
+    /// Expands these rows, and as many states from the top of the pile as there is
+    /// room for in a bundle.
+    fn expand(&mut self, model: &mut dyn Model, next: &[u32], pile: &mut Pile) {
+        std::mem::swap(&mut self.rows, &mut self.before);
         self.rows.clear();
         self.rows.set_due(NEVER);
+        let before = std::mem::replace(&mut self.before, Rows::new(MOST_BYTES));
+        let found = next.iter().map(|at| before.row(*at as usize).0);
+        let piled = pile.starts.iter().rev().map(|start| pile.rows.row(*start).0);
         let mut bundle = [Found::NONE; BUNDLE];
         let mut n = 0;
-        for (found, start) in bundle.iter_mut().zip(pile.starts.iter().rev()) {
-            let Row { state, mark, cause, .. } = pile.rows.row(*start).0;
+        for (to, row) in bundle.iter_mut().zip(found.chain(piled)) {
+            let Row { state, mark, cause, .. } = row;
             let head = Head::new(mark + 1, 0);
-            *found = Found { state, cause: if self.leaves_out { cause } else { 0 }, head };
+            *to = Found { state, cause: if self.leaves_out { cause } else { 0 }, head };
             self.heads[n] = head;
             n += 1;
         }
         model.expand_all(&bundle[..n], self);
-        pile.pop(n);
+        pile.pop(n - next.len());
+        self.before = before;
     }
 
     fn give_up(&mut self, why: End) -> Flow {
