@@ -122,38 +122,74 @@ pub fn hash(bytes: &[u8]) -> u64 {
 pub struct Fingerprint(pub u64, pub u64);
 
 /// A fingerprint of all bytes, the same in all searches; `Keys` make of it one
-/// of a search. Both halves of each product go on, and what was multiplied with
-/// them, so that nothing is lost where a factor is zero. The keys are for words that
-/// are zero: without them the upper half would be less than before, and none after
-/// some hundred bytes.
+/// of a search.
 #[inline(always)]
 pub fn fingerprint(bytes: &[u8]) -> Fingerprint {
+    let [a, b] = sum(bytes);
+    Fingerprint(a, b)
+}
+
+/// Bytes of which each word has a key of its own.
+const PIECE: usize = 128;
+/// These keys: random numbers.
+static WORD_KEYS: [[u64; 2]; PIECE / STEP] = word_keys();
+
+const fn word_keys() -> [[u64; 2]; PIECE / STEP] {
+    let mut keys = [[0; 2]; PIECE / STEP];
+    let mut n = 0;
+    while n < 2 * keys.len() {
+        let mixed = (n as u64 + 1).wrapping_mul(KEYS[0]);
+        let mixed = (mixed ^ mixed >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
+        keys[n / 2][n % 2] = mixed ^ mixed >> 31;
+        n += 1;
+    }
+    keys
+}
+
+/// All bytes as a number: words, each with its key added, are multiplied pair by
+/// pair, and the products are added up (NH: J. Black et al.: UMAC, CRYPTO 1999). What
+/// differs in one pair differs in the sum, whatever the others are, and no product
+/// waits for another. After a piece the sum so far is hashed.
+#[inline(always)]
+fn sum(bytes: &[u8]) -> [u64; 2] {
     let len = bytes.len();
-    let (mut a, mut b) = (KEYS[1] ^ len as u64, KEYS[2]);
-    let mut take = |[x, y]: [u64; 2]| {
-        let product = (x ^ a ^ KEYS[0]) as u128 * (y ^ b ^ KEYS[1]) as u128;
-        (a, b) = (product as u64 ^ y, (product >> 64) as u64 ^ x);
-    };
+    let product =
+        |[x, y]: [u64; 2], [k, l]: [u64; 2]| x.wrapping_add(k) as u128 * y.wrapping_add(l) as u128;
+    let mut sum = (KEYS[2] as u128) << 64 | (KEYS[1] ^ len as u64) as u128;
     if len < STEP {
         let mut last = [0; STEP];
         last[..len].copy_from_slice(bytes);
         let last = u128::from_le_bytes(last);
-        take([last as u64, (last >> 64) as u64]);
-    } else {
-        let words = |at: usize| {
-            debug_assert!(at + STEP <= len);
-            // SAFETY: below, `at` is at most `len - STEP`.
-            let words = unsafe { bytes.as_ptr().add(at).cast::<[u64; 2]>().read_unaligned() };
-            words.map(u64::to_le)
-        };
-        let mut at = 0;
-        while at + STEP < len {
-            take(words(at));
-            at += STEP;
-        }
-        take(words(len - STEP));
+        sum = sum.wrapping_add(product([last as u64, (last >> 64) as u64], WORD_KEYS[0]));
+        return [sum as u64, (sum >> 64) as u64];
     }
-    Fingerprint(a, b)
+    let words = |at: usize| {
+        debug_assert!(at + STEP <= len);
+        // SAFETY: below, `at` is at most `len - STEP`.
+        let words = unsafe { bytes.as_ptr().add(at).cast::<[u64; 2]>().read_unaligned() };
+        words.map(u64::to_le)
+    };
+    let mut start = 0;
+    while len - start > PIECE {
+        for (i, keys) in WORD_KEYS.iter().enumerate() {
+            sum = sum.wrapping_add(product(words(start + i * STEP), *keys));
+        }
+        // Both halves of the product go on, and what was multiplied with them, so that
+        // nothing is lost where a factor is zero.
+        let (a, b) = (sum as u64, (sum >> 64) as u64);
+        let mixed = (a ^ KEYS[0]) as u128 * (b ^ KEYS[1]) as u128;
+        sum = mixed ^ ((a as u128) << 64 | b as u128);
+        start += PIECE;
+    }
+    let (mut at, mut keys) = (start, WORD_KEYS.iter());
+    let mut next = || keys.next().copied().unwrap_or_default();
+    while at + STEP < len {
+        sum = sum.wrapping_add(product(words(at), next()));
+        at += STEP;
+    }
+    sum = sum.wrapping_add(product(words(len - STEP), next()));
+    [sum as u64, (sum >> 64) as u64]
 }
 
 impl Fingerprint {
