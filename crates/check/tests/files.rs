@@ -124,7 +124,7 @@ fn options<'a>(setting: Setting, interrupt: &'a AtomicBool, files: &'a Files) ->
         precision: 0,
         turns: check::Turns::Forward,
         store_probability: 1.0,
-        one_of_many: false,
+        sparing: false,
         collector: None,
         // By itself a search packs states early, and keeps ways again half-way, if it
         // looks for one violation.

@@ -167,7 +167,7 @@ fn search(program: &'static Program, args: &CheckArgs) -> Result<(Outcome, Vec<O
         precision: args.pod,
         collector: None,
         store_probability: args.store_probability,
-        one_of_many: false,
+        sparing: false,
         turns: match args.turns() {
             args::Turns::Forward => check::Turns::Forward,
             args::Turns::Reverse => check::Turns::Reverse,

@@ -94,9 +94,9 @@ pub trait Model {
     fn expand(&mut self, state: &[u8], sink: &mut dyn Sink) -> Flow;
 
     /// The same for a state that is expanded once, when it was found by a row
-    /// with this cause, in a search that keeps every state, or can do without
-    /// some. Successors that are
-    /// found another way may be left out of the rows, and only counted.
+    /// with this cause, in a search that keeps every state, or can do without some.
+    /// Successors that are found another way may be left out of the rows, and only
+    /// counted.
     fn expand_found(&mut self, state: &[u8], _cause: Cause, sink: &mut dyn Sink) -> Flow {
         self.expand(state, sink)
     }

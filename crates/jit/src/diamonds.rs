@@ -9,7 +9,7 @@
 //! from the state that `b` leads to from `s`. So it counts as a transition, but
 //! its successor is not made.
 //!
-//! Why no state is lost, in whatever order and by however many threads states
+//! Why no state is lost by a search that keeps every state, in whatever order and by however many threads states
 //! are expanded: claim that for each state `t` that is found and each `b`
 //! enabled in it, the state behind `b` is found. Suppose it holds for all
 //! processes with a lower number than that of `b`, and for `b` and all states
@@ -23,8 +23,8 @@
 //!
 //! An atomic sequence is one `a`: its footprint is that of all that may follow
 //! in it, and it is never left out itself, as it may have several results. A
-//! `b` that would go wrong has done so in `s`, where the search has ended, or it
-//! makes all successors (`check` sees to it).
+//! `b` that would go wrong has done so in `s`, where the search has ended, or been told
+//! of it (`check` sees to it).
 //!
 //! Which actions are independent is decided once, by what they may read and
 //! write: bytes of global variables, and channels. In doubt they are not.

@@ -69,6 +69,10 @@ pub struct Task {
     pub hashes: u32,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub depth: Option<usize>,
+    /// Leaves out what is found another way: sooner done, and what it loses is lost
+    /// with all that lies behind it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sparing: bool,
 }
 
 /// A swarm before it is run.
@@ -82,8 +86,7 @@ pub struct Plan {
 const LEAST_PART: u32 = 6;
 const SMALLEST_ARENA: u64 = 512;
 const LARGEST_ARENA: u64 = 1 << 50;
-/// Tasks with smaller arenas make all successors: they are over in no time, and what
-/// they meet and cannot store tells how much is missing.
+/// Tasks with smaller arenas are not sparing: they are over in no time.
 const ROOMY_ARENA: u64 = 1 << 14;
 /// The highest number of a task.
 pub const LAST_TASK: u32 = u32::MAX - 1;
@@ -111,7 +114,8 @@ impl Settings {
             }
             _ => self.depth,
         };
-        Task { number, seed, search, order, arena, hashes, depth }
+        let sparing = arena >= ROOMY_ARENA && depth.is_none() && dice.below(2) == 1;
+        Task { number, seed, search, order, arena, hashes, depth, sparing }
     }
 
     /// Why these cannot be settings, if they cannot.
@@ -120,9 +124,11 @@ impl Settings {
     }
 
     /// Whether a task is one of those that see any state equally often: depth
-    /// first, in a full arena, not bounded more than all are.
+    /// first, in a full arena, not bounded more than all are, with all successors of
+    /// what they see.
     pub fn is_alike(&self, task: &Task) -> bool {
-        task.search == Discipline::Dfs && task.arena == self.arena && task.depth == self.depth
+        let is_whole = task.arena == self.arena && task.depth == self.depth && !task.sparing;
+        task.search == Discipline::Dfs && is_whole
     }
 }
 
@@ -197,7 +203,7 @@ impl Task {
             storage: Storage::Bitstate { bits, hashes, layout: Layout::Blocked },
             turns: self.order,
             seed: self.seed,
-            one_of_many: bits >= ROOMY_ARENA,
+            sparing: self.sparing,
             depth: self.depth,
             ignore: subject.ignore.clone(),
             max_violations: if subject.go_on { usize::MAX } else { 1 },
@@ -258,6 +264,7 @@ mod tests {
         assert_eq!(kinds(&|t| t.hashes.to_string()), 3);
         assert_eq!(kinds(&|t| format!("{:?}", std::mem::discriminant(&t.search))), 4);
         assert!(tasks.iter().filter(|t| t.depth.is_some()).count() > 30);
+        assert!((150..250).contains(&tasks.iter().filter(|t| t.sparing).count()));
         let other = Settings { seed: 2, ..SETTINGS };
         assert!(tasks.iter().all(|t| other.task(t.number) != *t));
     }

@@ -93,9 +93,10 @@ pub struct Options<'a> {
     /// With a lossy store, the probability that a state is stored when it is
     /// met; one that is not is expanded again when it is met again.
     pub store_probability: f64,
-    /// With a lossy store: this is one of many searches, and what it loses others
-    /// find. It leaves out what is found another way, as exact searches do.
-    pub one_of_many: bool,
+    /// With a lossy store: leaves out what is found another way, as exact searches
+    /// do. What is lost is lost with all that is found by it alone, so this is for one
+    /// of many searches.
+    pub sparing: bool,
     /// Is told of the states that a search with a lossy store finds.
     pub collector: Option<&'a dyn Collect>,
     /// With a lossy store, depth first and by one thread: so many states of the
@@ -134,7 +135,7 @@ impl Default for Options<'_> {
             hashing: Hashing::Mix,
             seed: 0,
             store_probability: 1.0,
-            one_of_many: false,
+            sparing: false,
             collector: None,
             precision: 0,
             threads: std::thread::available_parallelism().map_or(1, |n| n.get()),

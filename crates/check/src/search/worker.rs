@@ -82,16 +82,17 @@ pub(super) struct Finds<'r, W> {
     pub fresh: Vec<Waiting>,
 }
 
-/// Whether what is found another way may be left out: if it makes no difference
-/// at what depth that is, and if the search ends with a step that leads nowhere,
-/// as it would count as one that leads somewhere. Where states may be lost that a
-/// state is met in several ways is what saves others, but for one of many searches.
+/// Whether what is found another way may be left out: if it makes no difference at
+/// what depth that is. An exact search must also end with a step that leads nowhere, as
+/// that would count as one that leads somewhere; to sparing ones it does not matter, as
+/// the step was told of where it was possible first. Other searches that may lose
+/// states make all successors: that a state is met in several ways saves it.
 pub(super) fn may_leave_out(options: &Options, loses: bool) -> bool {
     if options.depth.is_some() || options.target.is_some() {
         return false;
     }
     match loses {
-        true => options.one_of_many,
+        true => options.sparing,
         false => options.max_violations <= 1 && options.ignore.iter().all(|kind| kind.goes_on()),
     }
 }
