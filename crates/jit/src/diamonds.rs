@@ -9,8 +9,8 @@
 //! from the state that `b` leads to from `s`. So it counts as a transition, but
 //! its successor is not made.
 //!
-//! Why no state is lost by a search that keeps every state, in whatever order and by however many threads states
-//! are expanded: claim that for each state `t` that is found and each `b`
+//! Why no state is lost by a search that keeps every state, in whatever order and
+//! by however many threads states are expanded: claim that for each state `t` that is found and each `b`
 //! enabled in it, the state behind `b` is found. Suppose it holds for all
 //! processes with a lower number than that of `b`, and for `b` and all states
 //! with a shorter way of causes to them than `t`. If `b` is not left out it
