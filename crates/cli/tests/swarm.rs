@@ -76,10 +76,10 @@ fn any_number_of_threads_and_any_partition_give_the_same() {
 #[test]
 fn both_engines_leave_out_the_same() {
     let faulty = path("faulty.pml");
-    let text = "byte a[2], x;\n\
+    let text = "byte a[2], b[2], x, y, z;\n\
         active proctype A() { byte i; do :: i < 30 -> i++ :: i > 4 -> x = i od }\n\
-        active proctype B() { byte j; do :: j < 30 -> j++ :: a[j] = 1 od }\n\
-        active proctype C() { byte k; do :: k < 30 -> k++ :: k > 20 -> a[k] = 2; k = 0 od }\n";
+        active proctype B() { byte j; do :: j < 30 -> j++ :: d_step { y = 1; a[j] = 1 } od }\n\
+        active proctype C() { byte k; do :: k < 30 -> k++ :: d_step { z = 1; b[k] = 1 } od }\n";
     std::fs::write(&faulty, text).expect("a writable file");
     let swarm = ["swarm", &faulty, "--tasks", "6", "--arena", "2^16", "--until", "all", "--json"];
     let (native, code) = json(&swarm);
