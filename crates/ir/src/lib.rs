@@ -4,6 +4,7 @@
 //!
 //! This crate knows no language, no search and no store.
 
+pub mod constants;
 pub mod fault;
 pub mod interpret;
 pub mod layout;

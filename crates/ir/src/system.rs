@@ -350,6 +350,45 @@ pub enum Binary {
     Ge,
 }
 
+impl Unary {
+    #[inline]
+    pub fn apply(self, of: i32) -> i32 {
+        match self {
+            Unary::Neg => of.wrapping_neg(),
+            Unary::Not => (of == 0) as i32,
+            Unary::BitNot => !of,
+        }
+    }
+}
+
+impl Binary {
+    /// `None` if the right side of a division is 0.
+    #[inline]
+    pub fn apply(self, a: i32, b: i32) -> Option<i32> {
+        Some(match self {
+            Binary::Add => a.wrapping_add(b),
+            Binary::Sub => a.wrapping_sub(b),
+            Binary::Mul => a.wrapping_mul(b),
+            Binary::Div | Binary::Rem if b == 0 => return None,
+            Binary::Div => a.wrapping_div(b),
+            Binary::Rem => a.wrapping_rem(b),
+            Binary::And => (a != 0 && b != 0) as i32,
+            Binary::Or => (a != 0 || b != 0) as i32,
+            Binary::BitAnd => a & b,
+            Binary::BitOr => a | b,
+            Binary::BitXor => a ^ b,
+            Binary::Shl => a.wrapping_shl(b as u32),
+            Binary::Shr => a.wrapping_shr(b as u32),
+            Binary::Eq => (a == b) as i32,
+            Binary::Ne => (a != b) as i32,
+            Binary::Lt => (a < b) as i32,
+            Binary::Le => (a <= b) as i32,
+            Binary::Gt => (a > b) as i32,
+            Binary::Ge => (a >= b) as i32,
+        })
+    }
+}
+
 impl Frame {
     /// The cells of channels that come to life with the frame, in the order of
     /// the numbers of the channels.

@@ -4,7 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::layout::{Layout, QueueLayout, Shape};
 use crate::source::Span;
 use crate::system::{
-    Binary, ChanIdx, Expr, Field, Index, Op, Place, ProcIdx, Receive, Space, System, Unary,
+    Binary, ChanIdx, Expr, Field, Index, Op, Place, ProcIdx, Receive, Space, System,
 };
 
 /// Most processes, and most channels, that can exist at one time (as in Spin).
@@ -124,14 +124,7 @@ impl<'s> Machine<'s> {
                 place.ty.repr.load(&self.state, at)
             }
             Expr::Binary(op, a, b) => return self.binary(*op, a, b),
-            Expr::Unary(op, e) => {
-                let value = self.eval(e)?;
-                match op {
-                    Unary::Neg => value.wrapping_neg(),
-                    Unary::Not => (value == 0) as i32,
-                    Unary::BitNot => !value,
-                }
-            }
+            Expr::Unary(op, e) => op.apply(self.eval(e)?),
             Expr::Cond(c, a, b) => {
                 if self.eval(c)? != 0 {
                     self.eval(a)?
@@ -162,28 +155,10 @@ impl<'s> Machine<'s> {
             _ => {}
         }
         let b = self.eval(b)?;
-        Ok(match op {
-            Binary::Add => a.wrapping_add(b),
-            Binary::Sub => a.wrapping_sub(b),
-            Binary::Mul => a.wrapping_mul(b),
-            Binary::Div | Binary::Rem if b == 0 => {
-                return self.fault(FaultKind::DivisionByZero, "division by zero");
-            }
-            Binary::Div => a.wrapping_div(b),
-            Binary::Rem => a.wrapping_rem(b),
-            Binary::And | Binary::Or => (b != 0) as i32,
-            Binary::BitAnd => a & b,
-            Binary::BitOr => a | b,
-            Binary::BitXor => a ^ b,
-            Binary::Shl => a.wrapping_shl(b as u32),
-            Binary::Shr => a.wrapping_shr(b as u32),
-            Binary::Eq => (a == b) as i32,
-            Binary::Ne => (a != b) as i32,
-            Binary::Lt => (a < b) as i32,
-            Binary::Le => (a <= b) as i32,
-            Binary::Gt => (a > b) as i32,
-            Binary::Ge => (a >= b) as i32,
-        })
+        match op.apply(a, b) {
+            Some(value) => Ok(value),
+            None => self.fault(FaultKind::DivisionByZero, "division by zero"),
+        }
     }
 
     /// Expressions that look at processes by number.

@@ -12,6 +12,7 @@ use super::ast::{ActiveCount, Name, Proctype, Program, Spanned, Unit};
 use super::flow::{Body, Counter};
 use crate::diagnostic::Diagnostic;
 use globals::place_globals;
+use ir::constants;
 use ir::source::{Sources, Span};
 use ir::system::{Claim, Enum, Frame, Proc, ProcIdx, Space, Start, System};
 use process::Head;
@@ -188,6 +189,7 @@ impl Lowerer<'_> {
     fn finish(mut self) -> System {
         self.check_runs();
         self.build_automata();
+        constants::fold(&mut self.system);
         place_globals(&mut self.system);
         self.check_features();
         self.system
