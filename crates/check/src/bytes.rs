@@ -153,43 +153,79 @@ const fn word_keys() -> [[u64; 2]; PIECE / STEP] {
 /// waits for another. After a piece the sum so far is hashed.
 #[inline(always)]
 fn sum(bytes: &[u8]) -> [u64; 2] {
-    let len = bytes.len();
-    let product =
-        |[x, y]: [u64; 2], [k, l]: [u64; 2]| x.wrapping_add(k) as u128 * y.wrapping_add(l) as u128;
-    let mut sum = (KEYS[2] as u128) << 64 | (KEYS[1] ^ len as u64) as u128;
-    if len < STEP {
-        let mut last = [0; STEP];
-        last[..len].copy_from_slice(bytes);
-        let last = u128::from_le_bytes(last);
-        sum = sum.wrapping_add(product([last as u64, (last >> 64) as u64], WORD_KEYS[0]));
-        return [sum as u64, (sum >> 64) as u64];
+    match bytes.len() {
+        STEP..=PIECE => halves(add_piece(bytes, first_sum(bytes.len()))),
+        _ => sum_of_others(bytes),
     }
+}
+
+fn first_sum(len: usize) -> u128 {
+    (KEYS[2] as u128) << 64 | (KEYS[1] ^ len as u64) as u128
+}
+
+fn halves(sum: u128) -> [u64; 2] {
+    [sum as u64, (sum >> 64) as u64]
+}
+
+fn product([x, y]: [u64; 2], [k, l]: [u64; 2]) -> u128 {
+    x.wrapping_add(k) as u128 * y.wrapping_add(l) as u128
+}
+
+/// Adds the products of a piece, or of as many bytes as are left, at least a step.
+#[inline(always)]
+fn add_piece(bytes: &[u8], sum: u128) -> u128 {
+    let len = bytes.len();
+    assert!((STEP..=PIECE).contains(&len));
     let words = |at: usize| {
         debug_assert!(at + STEP <= len);
         // SAFETY: below, `at` is at most `len - STEP`.
         let words = unsafe { bytes.as_ptr().add(at).cast::<[u64; 2]>().read_unaligned() };
         words.map(u64::to_le)
     };
+    let add = |sum: u128, at: usize, i: usize| sum.wrapping_add(product(words(at), WORD_KEYS[i]));
+    let before = |sum: u128, n: usize| (0..n).fold(sum, |sum, i| add(sum, i * STEP, i));
+    let n = (len - 1) / STEP;
+    // Written out, as the end of a loop costs as much as a product.
+    let sum = match n {
+        0 => sum,
+        1 => before(sum, 1),
+        2 => before(sum, 2),
+        3 => before(sum, 3),
+        4 => before(sum, 4),
+        5 => before(sum, 5),
+        6 => before(sum, 6),
+        _ => before(sum, 7),
+    };
+    add(sum, len - STEP, n)
+}
+
+/// The same of few bytes, or of more than a piece.
+#[inline(never)]
+fn sum_of_others(bytes: &[u8]) -> [u64; 2] {
+    let len = bytes.len();
+    let mut sum = first_sum(len);
+    if len < STEP {
+        let mut last = [0; STEP];
+        last[..len].copy_from_slice(bytes);
+        let [first, second] = halves(u128::from_le_bytes(last));
+        return halves(sum.wrapping_add(product([first, second], WORD_KEYS[0])));
+    }
     let mut start = 0;
     while len - start > PIECE {
-        for (i, keys) in WORD_KEYS.iter().enumerate() {
-            sum = sum.wrapping_add(product(words(start + i * STEP), *keys));
-        }
+        sum = add_piece(&bytes[start..start + PIECE], sum);
         // Both halves of the product go on, and what was multiplied with them, so that
         // nothing is lost where a factor is zero.
-        let (a, b) = (sum as u64, (sum >> 64) as u64);
+        let [a, b] = halves(sum);
         let mixed = (a ^ KEYS[0]) as u128 * (b ^ KEYS[1]) as u128;
         sum = mixed ^ ((a as u128) << 64 | b as u128);
         start += PIECE;
     }
-    let (mut at, mut keys) = (start, WORD_KEYS.iter());
-    let mut next = || keys.next().copied().unwrap_or_default();
-    while at + STEP < len {
-        sum = sum.wrapping_add(product(words(at), next()));
-        at += STEP;
-    }
-    sum = sum.wrapping_add(product(words(len - STEP), next()));
-    [sum as u64, (sum >> 64) as u64]
+    // The last step may begin in the piece before.
+    let rest = &bytes[start..];
+    halves(match rest.len() {
+        STEP.. => add_piece(rest, sum),
+        _ => add_piece(&bytes[len - STEP..], sum),
+    })
 }
 
 impl Fingerprint {
@@ -225,10 +261,17 @@ impl Keys {
 
     #[inline(always)]
     pub fn turn(self, Fingerprint(a, b): Fingerprint) -> Fingerprint {
-        let first = multiply(a ^ self.first, b ^ KEYS[0]);
         if self.is_narrow {
-            return self.widen(first);
+            return self.widen(multiply(a ^ self.first, b ^ KEYS[0]));
         }
+        self.turn_wide(Fingerprint(a, b))
+    }
+
+    /// The same if keys are not narrow.
+    #[inline(always)]
+    pub fn turn_wide(self, Fingerprint(a, b): Fingerprint) -> Fingerprint {
+        debug_assert!(!self.is_narrow);
+        let first = multiply(a ^ self.first, b ^ KEYS[0]);
         Fingerprint(first, multiply(a ^ KEYS[1], b ^ self.second))
     }
 

@@ -85,14 +85,31 @@ impl Bitstate {
     pub fn put(&self, state: Fingerprint) -> u64 {
         let mut set = 0;
         self.each_bit(state, |bit| {
-            let (word, at) = (self.word(bit), bit % 64);
-            // Relaxed: nobody else is there.
-            let value = word.load(Ordering::Relaxed);
-            set += (!value >> at) & 1;
-            word.store(value | (1 << at), Ordering::Relaxed);
+            set += self.put_bit(bit);
             true
         });
         set
+    }
+
+    /// The same where a state has but one bit, and that in its line.
+    #[inline(always)]
+    pub fn put_one(&self, state: Fingerprint) -> u64 {
+        debug_assert!(self.has_one_bit());
+        self.put_bit(self.line(state) + state.1 % LINE)
+    }
+
+    /// Whether `put_one` does.
+    pub fn has_one_bit(&self) -> bool {
+        self.hashes == 1 && self.layout == Layout::Blocked
+    }
+
+    #[inline(always)]
+    fn put_bit(&self, bit: u64) -> u64 {
+        let (word, at) = (self.word(bit), bit % 64);
+        // Relaxed: nobody else is there.
+        let value = word.load(Ordering::Relaxed);
+        word.store(value | (1 << at), Ordering::Relaxed);
+        (!value >> at) & 1
     }
 
     /// Sets the bits of states while other threads may set those of others, and

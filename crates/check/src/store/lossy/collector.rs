@@ -23,6 +23,10 @@ pub struct Wanted {
 
 impl Wanted {
     pub const NONE: Wanted = Wanted { stored: 0, met: 0 };
+
+    fn ceiling(self) -> u64 {
+        self.stored.max(self.met)
+    }
 }
 
 /// Notes what a collector wants to know, to tell it now and then.
@@ -31,18 +35,21 @@ pub(super) struct Teller<'c> {
     stored: Vec<u64>,
     met: Vec<u64>,
     wanted: Wanted,
+    /// The higher one of what is wanted.
+    ceiling: u64,
 }
 
 impl<'c> Teller<'c> {
     pub fn new(collector: Option<&'c dyn Collect>) -> Teller<'c> {
         let wanted = collector.map_or(Wanted::NONE, |collector| collector.collect(&[], &[]));
-        Teller { collector, stored: Vec::new(), met: Vec::new(), wanted }
+        let (stored, met) = (Vec::new(), Vec::new());
+        Teller { collector, stored, met, wanted, ceiling: wanted.ceiling() }
     }
 
     /// Notes a state by its hash, if it is wanted.
     #[inline(always)]
     pub fn note(&mut self, is_new: bool, hash: u64) {
-        if hash < self.wanted.stored.max(self.wanted.met) {
+        if hash < self.ceiling {
             self.note_wanted(is_new, hash);
         }
     }
@@ -62,6 +69,7 @@ impl<'c> Teller<'c> {
         let is_told = !self.stored.is_empty() || !self.met.is_empty();
         if let (true, Some(collector)) = (is_told, self.collector) {
             self.wanted = collector.collect(&self.stored, &self.met);
+            self.ceiling = self.wanted.ceiling();
             self.stored.clear();
             self.met.clear();
         }

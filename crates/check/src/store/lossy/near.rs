@@ -38,11 +38,10 @@ impl LossyStore<'_, Bitstate> {
 impl Marker<'_> {
     /// Marks the states of all rows; the places of those rows that are new.
     pub fn mark(&mut self, rows: &Rows) -> &mut [u32] {
-        let n_fresh = match self.store.collector {
-            None => self.mark_and(rows, |_, _, _| {}),
-            Some(_) => self.mark_and(rows, |teller, is_new, print| {
-                teller.note(is_new, print.fixed());
-            }),
+        let n_fresh = match (self.store.collector, self.store.filter.has_one_bit()) {
+            (None, _) => self.mark_and(rows, Bitstate::put, |_, _, _| {}),
+            (Some(_), false) => self.mark_and(rows, Bitstate::put, note),
+            (Some(_), true) => self.mark_and(rows, Bitstate::put_one, note),
         };
         self.teller.tell();
         &mut self.fresh[..n_fresh]
@@ -50,7 +49,12 @@ impl Marker<'_> {
 
     /// The same for how many there are.
     #[inline(always)]
-    fn mark_and(&mut self, rows: &Rows, note: impl Fn(&mut Teller, bool, Fingerprint)) -> usize {
+    fn mark_and(
+        &mut self,
+        rows: &Rows,
+        put: impl Fn(&Bitstate, Fingerprint) -> u64,
+        note: impl Fn(&mut Teller, bool, Fingerprint),
+    ) -> usize {
         let LossyStore { filter, keys, hidden, .. } = self.store;
         let (keys, hidden) = (*keys, *hidden);
         let most = rows.used() / HEAD;
@@ -61,7 +65,7 @@ impl Marker<'_> {
         let mut states = States::of(rows, 0, rows.used());
         while let Some((at, state)) = states.next() {
             let print = fingerprint(&state[hidden..]);
-            let n_set = filter.put(keys.turn(print));
+            let n_set = put(filter, keys.turn_wide(print));
             let is_new = n_set > 0;
             set += n_set;
             fresh[n_fresh] = (at - HEAD) as u32;
@@ -71,4 +75,9 @@ impl Marker<'_> {
         self.set += set;
         n_fresh
     }
+}
+
+#[inline(always)]
+fn note(teller: &mut Teller, is_new: bool, print: Fingerprint) {
+    teller.note(is_new, print.fixed());
 }
