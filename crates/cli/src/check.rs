@@ -224,7 +224,7 @@ fn files(program: &Program, args: &CheckArgs) -> Files {
 
 /// Number of the form in which states are stored and hashed: to be raised when it
 /// changes, as checkpoints hold states, and records of swarms hashes of them.
-const STORED_FORM: u32 = 6;
+const STORED_FORM: u32 = 7;
 
 /// What a model is, wherever its file lies: its text, as places in it are part
 /// of results, what it means, and how its states are stored.
