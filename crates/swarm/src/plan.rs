@@ -108,7 +108,7 @@ impl Settings {
         // make searches differ most.
         let order = [Turns::Forward, Turns::Reverse, Turns::Rotated];
         let order = order.get(dice.below(9)).copied().unwrap_or(Turns::Random);
-        let tells_coverage = number % GROUP == 0;
+        let tells_coverage = number.is_multiple_of(GROUP);
         let plain = self.plain || tells_coverage;
         let search = if plain { Discipline::Dfs } else { discipline(arena, hashes, &mut dice) };
         let depth = match dice.below(8) {
