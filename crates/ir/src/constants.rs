@@ -47,7 +47,23 @@ fn value(expr: &Expr) -> Option<i32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::system::Unary;
+    use crate::scalar::Scalar;
+    use crate::system::{Index, Space, Unary};
+    use change::Visitor;
+
+    #[test]
+    fn indices_outside_their_array_stay_where_they_are() {
+        let index = |at: i32| Index { expr: Expr::Const(at), bound: 3, stride: 2 };
+        let place = |indices| Place { space: Space::Global, offset: 4, indices, ty: Scalar::INT };
+        for (at, known) in [(0, Some(4)), (2, Some(8)), (3, None), (-1, None), (i32::MIN, None)] {
+            let mut folded = place(vec![index(at)]);
+            Fold.place(&mut folded, Access::Read);
+            match known {
+                Some(offset) => assert_eq!(folded, Place { offset, ..place(vec![]) }),
+                None => assert_eq!(folded, place(vec![index(at)])),
+            }
+        }
+    }
 
     #[test]
     fn only_what_cannot_go_wrong_is_worked_out() {
