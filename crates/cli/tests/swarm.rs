@@ -260,6 +260,7 @@ fn bad_input_is_refused_with_a_reason() {
     let model = root().join(MODEL).display().to_string();
     let cases: &[(&[&str], &str)] = &[
         (&["swarm"], "Usage"),
+        (&["swarm", &model, "--coverage", "90%", "--depth", "50"], "cannot be used with"),
         (&["swarm", "no_such_file.pml"], "cannot read"),
         (&["swarm", MODEL, "--until", "soon"], "expected 'first', 'all' or a number"),
         (&["swarm", MODEL, "--coverage", "200%"], "expected a percentage"),

@@ -140,7 +140,7 @@ pub struct RunArgs {
     pub time: Option<Duration>,
 
     /// Stop when this much was seen: the lower end of the interval counts
-    #[arg(long, value_name = "PERCENT", value_parser = percent)]
+    #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "depth")]
     pub coverage: Option<f64>,
 
     /// Keep finished tasks in this directory, and do not repeat those that are there
