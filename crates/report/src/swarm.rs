@@ -304,6 +304,9 @@ impl SwarmReport {
                 number(reachable.estimate),
                 coverage.method
             );
+        } else if self.violations.is_empty() {
+            out += "  coverage unknown: two tasks that follow all paths tell it, and every fourth \
+                    does, but not with --depth\n";
         }
         if let (Some(time), Some(rate), Some(memory)) =
             (self.seconds, self.states_per_second, self.memory_bytes)

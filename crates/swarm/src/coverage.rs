@@ -30,9 +30,20 @@ pub fn seen(record: &Record, tasks: usize) -> Seen {
         }
     }
     let tasks = record.tasks.values().take(count).filter(|done| done.alike).count() as u64;
-    let (share, fill) = (record.sketch.share(), fill(record, count));
-    let incidence = Incidence { tasks, seen_by: by, others, edge, share, fill };
+    let (share, fill, uneven) = (record.sketch.share(), fill(record, count), uneven(record, count));
+    let incidence = Incidence { tasks, seen_by: by, others, edge, share, fill, uneven };
     Seen { tasks: count, incidence }
+}
+
+/// How far the numbers of states of tasks alike differ: their standard deviation, by
+/// their mean.
+fn uneven(record: &Record, tasks: usize) -> f64 {
+    let alike = record.tasks.values().take(tasks).filter(|done| done.alike);
+    let states: Vec<f64> = alike.map(|done| done.states as f64).collect();
+    let n = states.len() as f64;
+    let mean = states.iter().sum::<f64>() / n.max(1.0);
+    let squares: f64 = states.iter().map(|states| (states - mean).powi(2)).sum();
+    (squares / (n - 1.0).max(1.0)).sqrt() / mean.max(1.0)
 }
 
 /// How full the arenas of tasks alike are, at the median.
