@@ -197,6 +197,19 @@ fn coverage_is_told_and_ends_a_swarm() {
 }
 
 #[test]
+fn arenas_of_many_sizes_tell_how_many_states_there_are() {
+    let swarm = ["swarm", MODEL, "--json", "--reduce", "none", "--diversity", "plain"];
+    let swarm = [&swarm[..], &["--tasks", "64", "--arena", "2^18", "--hashes", "1"]].concat();
+    let (halving, _) = json(&[&swarm[..], &["--portfolio", "halving"]].concat());
+    let number = |key: &str| halving["growth"][key].as_f64().expect("a number");
+    // The model has 51,596 states.
+    assert!((30_000.0..90_000.0).contains(&number("estimate")), "{}", halving["growth"]);
+    assert!(number("low") <= 51_596.0 && 51_596.0 <= number("high"), "{}", halving["growth"]);
+    let (uniform, _) = json(&[&swarm[..], &["--portfolio", "uniform"]].concat());
+    assert!(uniform["growth"].is_null(), "{}", uniform["growth"]);
+}
+
+#[test]
 fn full_arenas_do_not_claim_what_they_have_not_seen() {
     let (mut n_inside, mut n_near, mut n_points) = (0, 0, 0);
     // States, arena, tasks: a small part is seen, some of it, and all.

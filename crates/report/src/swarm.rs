@@ -3,7 +3,7 @@
 use crate::check::{Unreached, unreached};
 use crate::coverage::Interval;
 use crate::text::{NOT_CHECKED, bytes, count, paint, percent, plural, quoted, seconds};
-use ::swarm::{Done, Limit, Record, Seen, Task, curve, seen};
+use ::swarm::{Done, Growth, Limit, Record, Seen, Task, curve, growth, seen};
 use ir::program::Program;
 use ir::source::Position;
 use ir::trace::Trace;
@@ -152,6 +152,8 @@ pub struct SwarmReport {
     pub memory_bytes: Option<u64>,
     #[serde(flatten)]
     pub figures: Figures,
+    /// Reachable states by another method; `null` if it does not tell.
+    pub growth: Option<Growth>,
     /// The same after fewer tasks.
     pub curve: Vec<Figures>,
     pub sizes: Vec<Size>,
@@ -210,6 +212,7 @@ impl SwarmReport {
             states_per_second: spent.map(|(seconds, _)| rate(record, &context.counted, seconds)),
             memory_bytes: spent.map(|(_, memory)| memory),
             figures: figures(&seen(record, usize::MAX)),
+            growth: growth(record).ok(),
             curve: curve(record, POINTS).iter().map(figures).collect(),
             sizes: sizes(record, &context.counted),
             seed: record.subject.settings.seed,
@@ -307,6 +310,16 @@ impl SwarmReport {
         } else if self.violations.is_empty() {
             out += "  coverage unknown: two tasks that follow all paths tell it, and every fourth \
                     does, but not with --depth\n";
+        }
+        if let Some(growth) = &self.growth {
+            let _ = writeln!(
+                out,
+                "  about {} reachable states ({} to {}) by growth with arenas, {}",
+                number(growth.estimate),
+                number(growth.low),
+                growth.high.map_or("no limit".into(), number),
+                growth.method
+            );
         }
         if let (Some(time), Some(rate), Some(memory)) =
             (self.seconds, self.states_per_second, self.memory_bytes)

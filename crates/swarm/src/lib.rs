@@ -7,6 +7,7 @@
 
 mod coverage;
 mod engine;
+mod growth;
 mod journal;
 mod plan;
 mod record;
@@ -14,6 +15,7 @@ mod sketch;
 
 pub use coverage::{Seen, curve, seen};
 pub use engine::{Engine, Halt, Pulse, Swarm, perform};
+pub use growth::{Growth, growth};
 pub use journal::{Journal, JournalError};
 pub use plan::{LAST_TASK, Plan, Portfolio, Settings, Subject, Task};
 pub use record::{Done, Limit, MergeError, Place, Record, Violation};

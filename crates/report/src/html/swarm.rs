@@ -8,6 +8,7 @@ use crate::plot::{Axis, Marks, Plot, Series, Unit};
 use crate::swarm::{Amount, Figures, Size, SwarmReport, TaskRow};
 use crate::text::{bytes, count, percent, plural, seconds};
 use ::check::{Discipline, Turns};
+use ::swarm::Growth;
 
 /// Of more tasks only the first are in the table.
 const MOST_TASKS: usize = 2_000;
@@ -77,6 +78,10 @@ fn amount(amount: &Amount) -> String {
     format!("about {} ({} to {high})", number(amount.estimate), number(amount.low))
 }
 
+fn by_growth(Growth { estimate, low, high, .. }: Growth) -> String {
+    amount(&Amount { estimate, low, high })
+}
+
 fn figures(report: &SwarmReport) -> Vec<(&'static str, String)> {
     let Figures { distinct_states, reachable_states, coverage, exact_states, .. } = &report.figures;
     let of = report.tasks.map_or(String::new(), |n| format!(" of {}", count(n.into())));
@@ -90,6 +95,7 @@ fn figures(report: &SwarmReport) -> Vec<(&'static str, String)> {
         ("different states", Some(amount(distinct_states))),
         ("different states, counted", exact_states.map(count)),
         ("reachable states", reachable_states.as_ref().map(amount)),
+        ("reachable states by growth", report.growth.map(by_growth)),
         ("states of all tasks", Some(count(report.states))),
         ("transitions of all tasks", Some(count(report.transitions))),
         ("depth of the deepest task", Some(count(report.depth as u64))),
