@@ -195,7 +195,8 @@ fn swarm(args: &RunArgs) -> Result<u8> {
     let plan = &args.plan;
     let Some(target) = Target::load(&plan.model, plan.reduce)? else { return Ok(exit::BAD_INPUT) };
     let started = Instant::now();
-    let limited = args.time.is_some() || args.coverage.is_some();
+    // Tasks that are cut short by a depth never tell the coverage.
+    let limited = args.time.is_some() || (args.coverage.is_some() && plan.depth.is_none());
     let tasks = match args.only {
         Some(_) => Some(1),
         None => plan.tasks.or((!limited).then_some(TASKS)),

@@ -7,7 +7,7 @@ use ::swarm::{Done, Growth, Limit, Record, Seen, Task, curve, growth, seen};
 use ir::program::Program;
 use ir::source::Position;
 use ir::trace::Trace;
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -30,6 +30,7 @@ pub struct Coverage {
 /// What some tasks have seen together.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figures {
+    #[serde(skip)]
     pub tasks: usize,
     pub distinct_states: Amount,
     pub reachable_states: Option<Amount>,
@@ -69,6 +70,17 @@ impl Figures {
             exact_states: None,
         }
     }
+}
+
+/// A curve: figures with the number of their tasks.
+fn after_tasks<S: Serializer>(curve: &[Figures], to: S) -> Result<S::Ok, S::Error> {
+    #[derive(Serialize)]
+    struct Point<'f> {
+        tasks: usize,
+        #[serde(flatten)]
+        figures: &'f Figures,
+    }
+    to.collect_seq(curve.iter().map(|figures| Point { tasks: figures.tasks, figures }))
 }
 
 #[derive(Debug, Clone, Serialize)]
@@ -155,6 +167,7 @@ pub struct SwarmReport {
     /// Reachable states by another method; `null` if it does not tell.
     pub growth: Option<Growth>,
     /// The same after fewer tasks.
+    #[serde(serialize_with = "after_tasks")]
     pub curve: Vec<Figures>,
     pub sizes: Vec<Size>,
     pub seed: u64,
@@ -307,18 +320,17 @@ impl SwarmReport {
                 number(reachable.estimate),
                 coverage.method
             );
-        } else if self.violations.is_empty() {
+        } else if self.violations.is_empty() && self.tasks_done > 1 {
             out += "  coverage unknown: two tasks that follow all paths tell it, and every fourth \
-                    does, but not with --depth\n";
+                    does unless --depth cuts it short\n";
         }
         if let Some(growth) = &self.growth {
             let _ = writeln!(
                 out,
-                "  about {} reachable states ({} to {}) by growth with arenas, {}",
+                "  about {} reachable states ({} to {}) by growth with arenas",
                 number(growth.estimate),
                 number(growth.low),
-                growth.high.map_or("no limit".into(), number),
-                growth.method
+                growth.high.map_or("no limit".into(), number)
             );
         }
         if let (Some(time), Some(rate), Some(memory)) =

@@ -5,10 +5,10 @@
 //! (`estimate::growth`, paper 004). There may be several kinds of such tasks; that
 //! with the most sizes of arenas is taken.
 
+use crate::coverage::seen;
 use crate::record::Record;
 use check::Discipline;
-use estimate::Estimate;
-use estimate::growth::{Failure, Point, fit, simple};
+use estimate::growth::{Failure, Point, fit};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -19,11 +19,10 @@ pub struct Growth {
     pub low: f64,
     /// None if there is no upper limit.
     pub high: Option<f64>,
-    /// Whether the curve was fitted, or solved for two sizes.
-    pub method: &'static str,
 }
 
-/// Fails if arenas are of too few sizes, or if states grow as fast as they do.
+/// Fails if arenas are of too few sizes, if states grow as fast as they do, and if
+/// more states were seen than the curve has.
 pub fn growth(record: &Record) -> Result<Growth, Failure> {
     let settings = &record.subject.settings;
     let mut kinds: BTreeMap<(u32, bool), Vec<Point>> = BTreeMap::new();
@@ -40,20 +39,14 @@ pub fn growth(record: &Record) -> Result<Growth, Failure> {
     };
     let most = kinds.into_iter().max_by_key(|(_, points)| (n_sizes(points), points.len()));
     let ((hashes, _), points) = most.ok_or(Failure::TooFewSizes)?;
-    match (fit(&points, hashes), simple(&points, hashes)) {
-        (Ok(fit), _) => Ok(by("fit", fit.states, fit.estimate)),
-        (_, Ok(simple)) => Ok(by("simple", simple.states, simple.estimate)),
-        (Err(failure), Err(_)) => Err(failure),
+    let fit = fit(&points, hashes)?;
+    // Of the largest arena.
+    let (reached, coverage) = (fit.states * fit.estimate.coverage(), fit.estimate);
+    let high = (coverage.low() > 0.0).then(|| reached / coverage.low());
+    let distinct = seen(record, usize::MAX).incidence.distinct().low;
+    if high.is_some_and(|high| high < distinct) {
+        return Err(Failure::Undetermined);
     }
-}
-
-/// From the coverage of the largest arena.
-fn by(method: &'static str, states: f64, coverage: Estimate) -> Growth {
-    let reached = states * coverage.coverage();
-    Growth {
-        estimate: states,
-        low: reached / coverage.high(),
-        high: (coverage.low() > 0.0).then(|| reached / coverage.low()),
-        method,
-    }
+    let [estimate, low] = [fit.states, reached / coverage.high()].map(|n| n.max(distinct));
+    Ok(Growth { estimate, low, high })
 }

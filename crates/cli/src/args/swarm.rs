@@ -75,7 +75,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     pub model: ModelArgs,
 
-    /// Tasks [default: 1000; no limit if there is one of time or coverage]
+    /// Tasks [default: 1000; no limit if there is one of time, or of coverage without --depth]
     #[arg(long, value_name = "N")]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=i64::from(swarm::LAST_TASK)))]
     pub tasks: Option<u32>,
@@ -140,7 +140,7 @@ pub struct RunArgs {
     pub time: Option<Duration>,
 
     /// Stop when this much was seen: the lower end of the interval counts
-    #[arg(long, value_name = "PERCENT", value_parser = percent, conflicts_with = "depth")]
+    #[arg(long, value_name = "PERCENT", value_parser = percent)]
     pub coverage: Option<f64>,
 
     /// Keep finished tasks in this directory, and do not repeat those that are there
