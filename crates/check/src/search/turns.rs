@@ -4,9 +4,9 @@ use super::Turns;
 use crate::dice::Dice;
 
 /// Where much was found, a random order keeps together what was found together: so
-/// many runs, or some more. States of a run have much in common, and the processor
-/// foresees what is done with them: tasks of Snark are 1.06 times as fast, and as many
-/// of them find the violation.
+/// many runs, or some more. States of a run have much in common, so that the processor
+/// can foresee what is done with them: tasks of Snark are 1.06 times as fast, and as
+/// many of them find the violation.
 const RUNS: usize = 4;
 
 impl Turns {
