@@ -78,7 +78,7 @@ fn amount(amount: &Amount) -> String {
     format!("about {} ({} to {high})", number(amount.estimate), number(amount.low))
 }
 
-fn by_growth(Growth { estimate, low, high, .. }: Growth) -> String {
+fn by_growth(Growth { estimate, low, high }: Growth) -> String {
     amount(&Amount { estimate, low, high })
 }
 
