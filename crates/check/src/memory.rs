@@ -3,7 +3,12 @@
 //! Invariant: what was taken from a `Budget` and not given back never exceeds
 //! its limit, whatever the number of threads.
 
+mod spare;
+
 use memmap2::{MmapMut, MmapOptions};
+use spare::{Spare, Spares};
+use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -13,15 +18,24 @@ pub struct Budget {
     limit: u64,
     used: AtomicU64,
     peak: AtomicU64,
+    spares: Spares,
 }
 
 impl Budget {
     pub fn new(limit: u64) -> Budget {
-        Budget { limit, used: AtomicU64::new(0), peak: AtomicU64::new(0) }
+        let [used, peak] = [const { AtomicU64::new(0) }; 2];
+        Budget { limit, used, peak, spares: Spares::default() }
     }
 
     /// Takes so many bytes; false, and nothing taken, if there are not as many left.
     pub fn take(&self, bytes: u64) -> bool {
+        self.try_take(bytes) || {
+            self.spares.all().into_iter().for_each(|spare| self.release(spare));
+            self.try_take(bytes)
+        }
+    }
+
+    fn try_take(&self, bytes: u64) -> bool {
         // Relaxed: a sum on its own; no other memory is read on its account.
         let taken = self.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |used| {
             used.checked_add(bytes).filter(|&sum| sum <= self.limit)
@@ -34,6 +48,47 @@ impl Budget {
 
     pub fn give(&self, bytes: u64) {
         self.used.fetch_sub(bytes, Ordering::Relaxed);
+    }
+
+    /// Takes the bytes of pages that nobody uses yet, and clear pages that were kept for
+    /// the first of them. Returns the rest, which the system has to provide; `None`,
+    /// and nothing taken, if there are not as many left.
+    pub fn take_pages(&self, map: &Mapping, pages: Range<usize>) -> Option<Range<usize>> {
+        let moved = match map.wants_huge_pages() {
+            true => 0,
+            false => self.spares.fill(map, pages.clone()),
+        };
+        // What was kept is taken already.
+        let rest = pages.start + moved..pages.end;
+        if !self.take(rest.len() as u64) {
+            map.release(pages.start, moved);
+            self.give(moved as u64);
+            return None;
+        }
+        Some(rest)
+    }
+
+    /// Pages were given back, and nobody uses them any more: keeps them for whoever comes
+    /// next, if there is plenty, and leaves them to the system if not.
+    pub fn keep(&self, map: Arc<Mapping>, pages: Range<usize>) {
+        let has_plenty = self.used() < self.limit / PLENTY;
+        let keeps = has_plenty && self.spares.are_worth_keeping(&pages);
+        if keeps && self.try_take(pages.len() as u64) {
+            self.spares.keep(Spare { map, pages });
+        } else {
+            map.release(pages.start, pages.len());
+        }
+    }
+
+    fn release(&self, Spare { map, pages }: Spare) {
+        map.release(pages.start, pages.len());
+        self.give(pages.len() as u64);
+    }
+
+    /// Bytes that are kept for whoever comes next.
+    #[cfg(test)]
+    pub fn spare(&self) -> u64 {
+        self.spares.bytes()
     }
 
     pub fn used(&self) -> u64 {
@@ -60,8 +115,12 @@ pub struct Mapping {
     map: MmapMut,
     start: *mut u8,
     len: usize,
+    /// Huge pages were asked for.
+    huge: bool,
 }
 
+/// There is plenty while less than one part of so many is in use.
+const PLENTY: u64 = 4;
 const HUGE_PAGE: usize = 2 << 20;
 /// So much memory does well with small pages: the tables of so many pages are
 /// in the processor's cache.
@@ -118,7 +177,7 @@ impl Mapping {
         let mut map = MmapOptions::new().len(len).no_reserve_swap().map_anon().ok()?;
         let start = map.as_mut_ptr();
         let start = start.wrapping_add(start.align_offset(alignment));
-        Some(Mapping { map, start, len: bytes })
+        Some(Mapping { map, start, len: bytes, huge: false })
     }
 
     /// In large memory without huge pages a random access costs a second one
@@ -127,10 +186,14 @@ impl Mapping {
         #[cfg(target_os = "linux")]
         if from < self.map.len() && N_DEAR.load(Ordering::Relaxed) < MOST_DEAR {
             let rest = self.map.len() - from;
-            let _ = self.map.advise_range(memmap2::Advice::HugePage, from, rest);
+            self.huge = self.map.advise_range(memmap2::Advice::HugePage, from, rest).is_ok();
         }
         #[cfg(not(target_os = "linux"))]
         let _ = from;
+    }
+
+    fn wants_huge_pages(&self) -> bool {
+        self.huge && N_DEAR.load(Ordering::Relaxed) < MOST_DEAR
     }
 
     /// Pages of `len` bytes were provided in such a time: if they were dear
@@ -162,6 +225,9 @@ impl Mapping {
     pub fn provide(&self, at: usize, len: usize) -> bool {
         #[cfg(target_os = "linux")]
         {
+            if len == 0 {
+                return true;
+            }
             let (advice, start) = (memmap2::Advice::PopulateWrite, Instant::now());
             let is_provided = self.map.advise_range(advice, self.offset(at), len).is_ok();
             self.judge_pages(len, start.elapsed());
@@ -179,6 +245,31 @@ impl Mapping {
         let from = provided.fetch_add(STEP, Ordering::Relaxed);
         let left = (self.len() as u64).saturating_sub(from);
         left > 0 && self.provide(from as usize, left.min(STEP) as usize)
+    }
+
+    /// Moves whole pages of another mapping here and clears them; nobody may use them
+    /// there or here meanwhile. There they read as zero from then on. False, and nothing
+    /// done, if the system does not know how.
+    fn adopt(&self, at: usize, from: &Mapping, from_at: usize, len: usize) -> bool {
+        assert!(at + len <= self.len && from_at + len <= from.len);
+        #[cfg(target_os = "linux")]
+        // SAFETY: both are pages of mappings that live on, anonymous and private, and
+        // the caller says that nobody uses them.
+        unsafe {
+            let (old, new) = (from.start.add(from_at).cast(), self.start.add(at));
+            let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED | libc::MREMAP_DONTUNMAP;
+            if libc::mremap(old, len, len, flags, new) != new.cast() {
+                // What was here may be gone.
+                let access = libc::PROT_READ | libc::PROT_WRITE;
+                let kind = libc::MAP_PRIVATE | libc::MAP_ANONYMOUS | libc::MAP_NORESERVE;
+                let fixed = kind | libc::MAP_FIXED;
+                let again = libc::mmap(new.cast(), len, access, fixed, -1, 0);
+                assert!(again == new.cast(), "no address space where there was some");
+                return false;
+            }
+            new.write_bytes(0, len);
+        }
+        cfg!(target_os = "linux")
     }
 
     /// Gives whole pages back to the system; they read as zero from then on.

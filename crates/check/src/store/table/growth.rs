@@ -111,13 +111,16 @@ impl<E: Entry> Table<E> {
     /// can be reading it.
     fn leave(&self, shard: &Shard, guard: &Guard) {
         let Some(generation) = self.generation(shard.generation) else { return };
-        let free = generation.leave(shard, &self.budget);
+        let free = generation.leave(shard);
         if free.is_empty() {
             return;
         }
+        free.iter().for_each(|bytes| self.budget.give(bytes.len() as u64));
+        let (map, budget) = (generation.map.clone(), self.budget.clone());
         // Nobody finds the shard any more, and those who have it hold guards.
-        let map = generation.map.clone();
-        guard.defer(move || map.release(free.start, free.len()));
+        guard.defer(move || {
+            free.into_iter().for_each(|bytes| budget.keep(map.clone(), bytes));
+        });
         guard.flush();
     }
 

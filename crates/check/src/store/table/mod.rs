@@ -8,9 +8,11 @@
 //! when it is full: its entries are moved to the same shard of the next
 //! *generation*, and its old memory is given back. Threads that meet a shard on
 //! the move help, each with another part of it, so none waits for another, and
-//! the search goes on everywhere else. The shards of a generation differ in
-//! size, so that they do not all grow at the same time: the table takes more
-//! memory by and by, never twice of what it needs.
+//! the search goes on everywhere else; but while memory that was used before
+//! is put where a shard will be (`memory/spare.rs`), who needs it waits. The
+//! shards of a generation differ in size, so that they do not all grow at the
+//! same time: the table takes more memory by and by, never twice of what it
+//! needs.
 //!
 //! Moving (after Click's table, simpler as entries never change or go): each
 //! free slot of the old shard is frozen, so nothing can be added to it any
@@ -559,7 +561,7 @@ impl<E: Entry> Table<E> {
     }
 
     pub fn bytes(&self) -> u64 {
-        self.made().map(Generation::taken).sum()
+        self.made().flat_map(Generation::taken).map(|pieces| pieces.len() as u64).sum()
     }
 
     fn made(&self) -> impl Iterator<Item = &Generation> {
@@ -663,7 +665,10 @@ impl<E> Drop for Table<E> {
             if !there.is_null() {
                 // SAFETY: made by `Box::into_raw`, and `&mut self` is the last user.
                 let generation = unsafe { Box::from_raw(there) };
-                self.budget.give(generation.taken());
+                for pieces in generation.taken() {
+                    self.budget.give(pieces.len() as u64);
+                    self.budget.keep(generation.map.clone(), pieces);
+                }
             }
         }
     }

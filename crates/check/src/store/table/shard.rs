@@ -4,8 +4,8 @@ use super::growth::SMALLEST_PIECE;
 use super::{COUNTED, EMPTY, Growth, SAMPLED, SHARDS, TAG_BITS};
 use crate::memory::{Budget, Mapping};
 use std::ops::Range;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Slots of the smallest shard at first.
 const FIRST_SLOTS: u64 = 16;
@@ -35,8 +35,14 @@ pub(super) struct Generation {
 struct Piece {
     /// Shards that have a part in it and have not been moved on.
     users: AtomicU32,
-    /// It is taken from the budget.
-    taken: AtomicBool,
+    /// It is taken from the budget. Locked while pages that were kept move there.
+    taken: Mutex<bool>,
+}
+
+impl Piece {
+    fn lock(&self) -> MutexGuard<'_, bool> {
+        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// One shard in one generation.
@@ -130,47 +136,42 @@ impl Generation {
     pub fn take(&self, shard: &Shard, budget: &Budget) -> Option<usize> {
         let mut n_taken = 0;
         for number in self.pieces_of(shard) {
-            let piece = &self.pieces[number];
-            // Relaxed: a flag on its own. If two threads come at once and there
-            // is no memory the second may go on uncounted, which does no harm.
-            if !piece.taken.swap(true, Ordering::Relaxed) {
-                let bytes = self.bytes_of(number..number + 1);
-                if !budget.take(bytes.len() as u64) {
-                    piece.taken.store(false, Ordering::Relaxed);
-                    return None;
-                }
-                self.map.provide(bytes.start, bytes.len());
+            let mut taken = self.pieces[number].lock();
+            if !*taken {
+                let rest = budget.take_pages(&self.map, self.bytes_of(number..number + 1))?;
+                *taken = true;
+                drop(taken);
+                self.map.provide(rest.start, rest.len());
                 n_taken += 1;
             }
         }
         Some(n_taken)
     }
 
-    /// Bytes taken from the budget.
-    pub fn taken(&self) -> u64 {
-        let taken = |number: &usize| self.pieces[*number].taken.load(Ordering::Relaxed);
-        let taken = (0..self.pieces.len()).filter(taken);
-        taken.map(|number| self.bytes_of(number..number + 1).len() as u64).sum()
+    /// What is taken from the budget.
+    pub fn taken(&self) -> Vec<Range<usize>> {
+        let is_taken = |number: &usize| *self.pieces[*number].lock();
+        self.runs((0..self.pieces.len()).filter(is_taken))
     }
 
-    /// A shard is moved on: gives back to the budget what no shard needs any
-    /// more, and returns where that is.
-    pub fn leave(&self, shard: &Shard, budget: &Budget) -> Range<usize> {
+    /// The bytes of pieces, in order, side by side where they are.
+    fn runs(&self, pieces: impl Iterator<Item = usize>) -> Vec<Range<usize>> {
+        let pieces: Vec<usize> = pieces.collect();
+        let runs = pieces.chunk_by(|piece, next| piece + 1 == *next);
+        runs.map(|run| self.bytes_of(run[0]..run[run.len() - 1] + 1)).collect()
+    }
+
+    /// A shard is moved on: returns what was taken and no shard needs any more.
+    pub fn leave(&self, shard: &Shard) -> Vec<Range<usize>> {
         // Relaxed: for people, and for guesses.
         self.left.fetch_sub(1, Ordering::Relaxed);
         // AcqRel: all uses by those who left come before the end.
-        let last = |piece: &usize| self.pieces[*piece].users.fetch_sub(1, Ordering::AcqRel) == 1;
-        // All but the first and the last are its own.
-        let free: Vec<usize> = self.pieces_of(shard).filter(last).collect();
-        for number in &free {
-            if self.pieces[*number].taken.swap(false, Ordering::Relaxed) {
-                budget.give(self.bytes_of(*number..number + 1).len() as u64);
-            }
-        }
-        match (free.first(), free.last()) {
-            (Some(first), Some(last)) => self.bytes_of(*first..last + 1),
-            _ => 0..0,
-        }
+        let is_last = |piece: &Piece| piece.users.fetch_sub(1, Ordering::AcqRel) == 1;
+        let is_free = |number: &usize| {
+            let piece = &self.pieces[*number];
+            is_last(piece) && std::mem::take(&mut *piece.lock())
+        };
+        self.runs(self.pieces_of(shard).filter(is_free))
     }
 }
 
