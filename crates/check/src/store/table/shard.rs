@@ -35,13 +35,24 @@ pub(super) struct Generation {
 struct Piece {
     /// Shards that have a part in it and have not been moved on.
     users: AtomicU32,
-    /// It is taken from the budget. Locked while pages that were kept move there.
-    taken: Mutex<bool>,
+    /// Locked while pages that were kept move there.
+    memory: Mutex<Memory>,
+}
+
+/// What is known of a piece's memory.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Memory {
+    #[default]
+    Untaken,
+    /// It is taken from the budget.
+    Taken,
+    /// Nobody will need it again, but somebody may be reading it still.
+    Left,
 }
 
 impl Piece {
-    fn lock(&self) -> MutexGuard<'_, bool> {
-        self.taken.lock().unwrap_or_else(PoisonError::into_inner)
+    fn lock(&self) -> MutexGuard<'_, Memory> {
+        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -136,11 +147,11 @@ impl Generation {
     pub fn take(&self, shard: &Shard, budget: &Budget) -> Option<usize> {
         let mut n_taken = 0;
         for number in self.pieces_of(shard) {
-            let mut taken = self.pieces[number].lock();
-            if !*taken {
+            let mut memory = self.pieces[number].lock();
+            if *memory == Memory::Untaken {
                 let rest = budget.take_pages(&self.map, self.bytes_of(number..number + 1))?;
-                *taken = true;
-                drop(taken);
+                *memory = Memory::Taken;
+                drop(memory);
                 self.map.provide(rest.start, rest.len());
                 n_taken += 1;
             }
@@ -150,7 +161,7 @@ impl Generation {
 
     /// What is taken from the budget.
     pub fn taken(&self) -> Vec<Range<usize>> {
-        let is_taken = |number: &usize| *self.pieces[*number].lock();
+        let is_taken = |number: &usize| *self.pieces[*number].lock() == Memory::Taken;
         self.runs((0..self.pieces.len()).filter(is_taken))
     }
 
@@ -167,9 +178,10 @@ impl Generation {
         self.left.fetch_sub(1, Ordering::Relaxed);
         // AcqRel: all uses by those who left come before the end.
         let is_last = |piece: &Piece| piece.users.fetch_sub(1, Ordering::AcqRel) == 1;
+        let leave = |piece: &Piece| std::mem::replace(&mut *piece.lock(), Memory::Left);
         let is_free = |number: &usize| {
             let piece = &self.pieces[*number];
-            is_last(piece) && std::mem::take(&mut *piece.lock())
+            is_last(piece) && leave(piece) == Memory::Taken
         };
         self.runs(self.pieces_of(shard).filter(is_free))
     }
