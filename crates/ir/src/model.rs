@@ -66,12 +66,6 @@ pub trait Sink {
     /// What it is told from now on is about this state of the bundle.
     fn turn_to(&mut self, _number: usize) {}
 
-    /// A state of the bundle is done, and the rows are due (see `Rows::due`):
-    /// goes on with them.
-    fn advance(&mut self) -> Flow {
-        Flow::Continue
-    }
-
     /// Whether faults of this kind matter. A model may leave out those that do
     /// not, unless the step that has one leads nowhere else.
     fn wants(&self, _kind: FaultKind) -> bool {
@@ -108,8 +102,7 @@ pub trait Model {
     fn expand_all(&mut self, bundle: &[Found], sink: &mut dyn Sink) -> Flow {
         for (number, found) in bundle.iter().enumerate() {
             sink.turn_to(number);
-            self.expand_found(found.state, found.cause, sink);
-            if sink.advance() == Flow::Stop {
+            if self.expand_found(found.state, found.cause, sink) == Flow::Stop {
                 return Flow::Stop;
             }
         }

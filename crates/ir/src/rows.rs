@@ -42,8 +42,6 @@ pub struct Rows {
     used: usize,
     /// Bytes of rows that make it full.
     full: usize,
-    /// Bytes with which the sink wants to go on.
-    due: usize,
     count: u64,
     head: Head,
 }
@@ -65,7 +63,7 @@ pub const fn stride(len: usize) -> usize {
 impl Rows {
     /// Rows that count as full with so many bytes.
     pub fn new(full: usize) -> Rows {
-        Rows { bytes: Vec::new(), used: 0, full, due: 0, count: 0, head: Head::NONE }
+        Rows { bytes: Vec::new(), used: 0, full, count: 0, head: Head::NONE }
     }
 
     /// What goes into the heads from now on.
@@ -76,15 +74,6 @@ impl Rows {
 
     pub fn head(&self) -> Head {
         self.head
-    }
-
-    /// The sink wants to go on with so many bytes of rows.
-    pub fn set_due(&mut self, due: usize) {
-        self.due = due;
-    }
-
-    pub fn due(&self) -> usize {
-        self.due
     }
 
     /// Adds a row, be there room or not.
@@ -246,7 +235,7 @@ impl Rows {
     }
 
     pub fn clear(&mut self) {
-        (self.used, self.due) = (0, 0);
+        self.used = 0;
     }
 
     /// Forgets all rows from a place on, where one begins.

@@ -250,7 +250,7 @@ impl<'s> Native<'s> {
                 None => self.try_expand::<WIDE>(found),
             };
             *number += 1;
-            if status & UNWIND != 0 || self.context().advance() == UNWIND {
+            if status & UNWIND != 0 || self.context().make_room() == UNWIND {
                 return Ok(Flow::Stop);
             }
         }
@@ -329,8 +329,7 @@ impl Model for Native<'_> {
             };
             let Found { state, cause, .. } = bundle[number];
             sink.turn_to(number);
-            self.interpret(state, cause, sink);
-            if sink.advance() == Flow::Stop {
+            if self.interpret(state, cause, sink) == Flow::Stop {
                 return Flow::Stop;
             }
             from = number + 1;

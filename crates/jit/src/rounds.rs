@@ -214,10 +214,10 @@ impl Emitter<'_, '_> {
             status = self.call(pid, process, location, status, n_events);
         }
         let out = self.read(I64, self.context, offset_of!(Context, out));
-        let due = self.read(I64, self.context, offset_of!(Context, due));
-        let is_due = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, out, due);
+        let full = self.read(I64, self.context, offset_of!(Context, full));
+        let is_full = self.b.ins().icmp(IntCC::UnsignedGreaterThanOrEqual, out, full);
         let has_moved = self.b.ins().icmp_imm(IntCC::Equal, status, MOVED as i64);
-        let goes_on = self.b.ins().band_not(has_moved, is_due);
+        let goes_on = self.b.ins().band_not(has_moved, is_full);
         let [go_on, leave] = std::array::from_fn(|_| self.b.create_block());
         self.b.ins().brif(goes_on, go_on, &[], leave, &[]);
         self.b.switch_to_block(leave);

@@ -202,11 +202,9 @@ pub struct Context {
     pub out: *mut u8,
     /// A successor that begins before this stays where it was made.
     pub limit: *const u8,
-    /// The sink wants to go on when successors come to this place.
-    pub due: *const u8,
     /// The rows are full from this place on; up to the limit there is room for the
     /// successors of one more state.
-    full: *const u8,
+    pub full: *const u8,
     /// What comes before a successor in the rows, and the distance to the next.
     pub head: [u8; rows::HEAD],
     pub stride: usize,
@@ -289,7 +287,6 @@ impl Context {
             len: 0,
             out: std::ptr::null_mut(),
             limit: std::ptr::null(),
-            due: std::ptr::null(),
             full: std::ptr::null(),
             head: [0; rows::HEAD],
             stride: 0,

@@ -4,7 +4,7 @@
 use super::Options;
 use super::run::{Run, Witness};
 use crate::outcome::Stop;
-use crate::store::{Full, Token, Writer};
+use crate::store::{Token, Writer};
 use ir::fault::{Fault, FaultKind};
 use ir::model::{Flow, Found, Model, Sink, Step};
 use ir::rows::{Cause, Head, Rows};
@@ -229,15 +229,14 @@ impl<W: Writer> Finds<'_, W> {
     }
 
     fn settle(&mut self) {
-        let n_before = self.fresh.len();
-        let settled = self.writer.settle(note_new(&mut self.fresh, &mut self.deepest));
-        self.has_found(n_before, settled);
-    }
-
-    /// New states were added to so many.
-    fn has_found(&mut self, n_before: usize, stored: Result<(), Full>) {
+        let Finds { fresh, deepest, .. } = self;
+        let n_before = fresh.len();
+        let settled = self.writer.settle(|token, depth, cause| {
+            fresh.push(Waiting { token, depth, cause });
+            *deepest = depth.max(*deepest);
+        });
         self.found += (self.fresh.len() - n_before) as u64;
-        if stored.is_err() {
+        if settled.is_err() {
             self.run.stop(Stop::Memory);
             self.aborted = true;
         }
@@ -249,18 +248,6 @@ impl<W: Writer> Finds<'_, W> {
     }
 }
 
-/// What is done with a new state.
-#[inline(always)]
-fn note_new<'f>(
-    fresh: &'f mut Vec<Waiting>,
-    deepest: &'f mut u32,
-) -> impl FnMut(Token, u32, Cause) + 'f {
-    |token, depth, cause| {
-        fresh.push(Waiting { token, depth, cause });
-        *deepest = depth.max(*deepest);
-    }
-}
-
 impl<W: Writer> Sink for Finds<'_, W> {
     fn turn_to(&mut self, number: usize) {
         let waiting = self.bundle[number];
@@ -268,13 +255,6 @@ impl<W: Writer> Sink for Finds<'_, W> {
         self.parent = Some(waiting.token);
         self.at_limit = self.is_at_limit(waiting);
         self.writer.rows().set_head(waiting.head());
-    }
-
-    fn advance(&mut self) -> Flow {
-        let n_before = self.fresh.len();
-        let advanced = self.writer.advance(note_new(&mut self.fresh, &mut self.deepest));
-        self.has_found(n_before, advanced);
-        if self.aborted { Flow::Stop } else { Flow::Continue }
     }
 
     fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {

@@ -4,8 +4,8 @@
 //! hash and the record's place, so that a record is looked at only if it is
 //! very likely the right one. Rows of states go through three passes, so that
 //! neither the table nor the records keep the search waiting: the first hashes
-//! states and asks for slots, the second, some rows behind, reads slots and asks
-//! for records, the third, behind that, compares and inserts.
+//! states and asks for slots, the second reads slots and asks for records, the
+//! third compares and inserts.
 //!
 //! Guarantee: a state that was new once is found for ever after, and no other
 //! state is taken for it: states are compared byte by byte.
@@ -21,7 +21,7 @@ use crate::bytes::{equal, hash};
 use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
-use ir::rows::{Cause, HEAD, Row, Rows, stride};
+use ir::rows::{Cause, HEAD, Row, Rows};
 use std::io::{self, Read, Write};
 use std::sync::Arc;
 
@@ -29,10 +29,8 @@ use std::sync::Arc;
 /// fuller tables have longer searches.
 pub(super) const GROWTH: Growth =
     Growth { quick: 8192, eighths: 16, full: 44, pieces: 1, ahead: 64 };
-/// Bytes of rows that are settled at once at the latest: few enough for the caches.
-const MOST_BYTES: usize = 32 << 10;
-/// Rows that make a pass together.
-const BLOCK: usize = 32;
+/// Bytes of rows that are settled at once at the latest: few enough for a near cache.
+pub(super) const MOST_BYTES: usize = 64 << 10;
 
 pub struct ExactStore {
     table: Table<Placed>,
@@ -168,13 +166,8 @@ impl Store for ExactStore {
             store: self,
             chunk: Chunk::NONE,
             rows: Rows::new(MOST_BYTES),
-            there: 0,
-            read: 0,
             hashed: Vec::new(),
-            n_sought: 0,
-            n_settled: 0,
             beyond: Vec::new(),
-            guard: None,
             last_len: 0,
         }
     }
@@ -218,20 +211,10 @@ pub struct ExactWriter<'s> {
     store: &'s ExactStore,
     chunk: Chunk,
     rows: Rows,
-    /// Bytes of the rows that were there when the writer last advanced: they
-    /// can be read without waiting for the stores that have written them.
-    there: usize,
-    /// Bytes of the rows that were hashed.
-    read: usize,
-    /// Rows that were hashed, how many of them were sought, and how many of these
-    /// are settled.
+    /// The rows, while they are settled.
     hashed: Vec<Hashed>,
-    n_sought: usize,
-    n_settled: usize,
-    /// Rows that are sought beyond their first line.
+    /// Those that are sought beyond their first line.
     beyond: Vec<usize>,
-    /// From the first row to the last.
-    guard: Option<Guard>,
     last_len: usize,
 }
 
@@ -242,35 +225,28 @@ impl Drop for ExactWriter<'_> {
 }
 
 impl ExactWriter<'_> {
-    /// Hashes rows up to a place, and asks for their slots.
-    #[inline(always)]
-    fn hash_until(&mut self, end: usize) {
-        if self.read >= end {
-            return;
-        }
-        let ExactWriter { store, hashed, .. } = self;
-        let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
-        hashed.reserve((end - self.read) / HEAD);
-        let mut states = States::of(&self.rows, self.read, end);
+    /// Hashes all rows, and asks for their slots.
+    fn hash(&mut self, guard: &Guard) {
+        let ExactWriter { store, rows, hashed, .. } = self;
+        hashed.clear();
+        hashed.reserve(rows.used() / HEAD);
+        let mut states = States::of(rows);
         while let Some((at, state)) = states.next() {
             let hash = store.hash(state);
             let position = store.table.approach(hash, guard);
             let (at, len) = (at as u32, state.len() as u32);
             push_reserved(hashed, Hashed { hash, position, at, len });
         }
-        self.read = states.at;
     }
 
-    /// Looks for the tags of all that was hashed, and asks for the records that
-    /// have them.
-    #[inline(always)]
+    /// Looks for their tags, and asks for the records that have them.
     fn seek(&mut self) {
         let ExactWriter { store, hashed, beyond, last_len, .. } = self;
         let ask = |position: &Position| {
             let entry = position.entry().unwrap_or(0);
             store.records.prefetch(Place(Placed::place(entry)), *last_len);
         };
-        for (i, row) in hashed.iter_mut().enumerate().skip(self.n_sought) {
+        for (i, row) in hashed.iter_mut().enumerate() {
             row.position = store.table.seek(row.position, row.hash).unwrap_or_else(|| {
                 beyond.push(i);
                 Position::NONE
@@ -281,22 +257,23 @@ impl ExactWriter<'_> {
             hashed[i].position = store.table.seek_beyond(hashed[i].hash);
             ask(&hashed[i].position);
         }
-        self.n_sought = hashed.len();
     }
 
-    /// Compares and inserts all that was sought.
-    #[inline(always)]
-    fn settle_sought(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
+    /// Compares and inserts them.
+    fn settle_sought(
+        &mut self,
+        guard: &Guard,
+        mut new: impl FnMut(Token, u32, Cause),
+    ) -> Result<(), Full> {
         let store = self.store;
-        while self.n_settled < self.n_sought {
-            let row = self.hashed[self.n_settled];
+        for i in 0..self.hashed.len() {
+            let row = self.hashed[i];
             let mut position = row.position;
             let state = row.state(self.rows.bytes());
             if position.is_free() {
                 // Many a state is found twice in a row.
                 position = position.again();
             }
-            self.n_settled += 1;
             if let Some(entry) = position.entry() {
                 if store.is(entry, state) {
                     continue;
@@ -313,7 +290,7 @@ impl ExactWriter<'_> {
                 }
                 store.records.drop_written(&self.chunk);
             }
-            if let Some((token, mark, cause)) = self.insert(row)? {
+            if let Some((token, mark, cause)) = self.insert(row, guard)? {
                 new(token, mark, cause);
             }
         }
@@ -323,9 +300,8 @@ impl ExactWriter<'_> {
     /// Inserts a row, if it is not there, wherever it belongs; its token, mark
     /// and cause if it is new.
     #[cold]
-    fn insert(&mut self, row: Hashed) -> Result<Option<(Token, u32, Cause)>, Full> {
+    fn insert(&mut self, row: Hashed, guard: &Guard) -> Result<Option<(Token, u32, Cause)>, Full> {
         let store = self.store;
-        let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
         let (Row { state, mark, origin, cause }, _) = self.rows.row(row.at as usize - HEAD);
         let chunk = &mut self.chunk;
         let mut written = false;
@@ -346,13 +322,6 @@ impl ExactWriter<'_> {
         if inserted == Inserted::NoRoom { Err(Full) } else { Ok(None) }
     }
 
-    fn settle_all(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        self.hash_until(self.rows.used());
-        self.settle_sought(&mut new)?;
-        self.seek();
-        self.settle_sought(&mut new)
-    }
-
     /// The name of a state, if it is there.
     pub fn find(&self, state: &[u8]) -> Option<Token> {
         let mut found = None;
@@ -362,14 +331,6 @@ impl ExactWriter<'_> {
         };
         let is_there = self.store.table.find(self.store.hash(state), is, &crossbeam_epoch::pin());
         found.filter(|_| is_there)
-    }
-
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.rows.set_due(BLOCK * stride(self.last_len));
-        self.hashed.clear();
-        (self.there, self.read, self.n_sought, self.n_settled) = (0, 0, 0, 0);
-        self.guard = None;
     }
 }
 
@@ -392,22 +353,12 @@ impl Writer for ExactWriter<'_> {
         &mut self.rows
     }
 
-    #[inline(always)]
-    fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        if self.rows.used() < self.rows.due() {
-            return Ok(());
-        }
-        self.settle_sought(new)?;
-        self.seek();
-        self.hash_until(self.there);
-        self.there = self.rows.used();
-        self.rows.set_due(self.there + BLOCK * stride(self.last_len));
-        Ok(())
-    }
-
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        let result = self.settle_all(new);
-        self.clear();
+        let guard = &crossbeam_epoch::pin();
+        self.hash(guard);
+        self.seek();
+        let result = self.settle_sought(guard, new);
+        self.rows.clear();
         result
     }
 

@@ -1,8 +1,8 @@
 //! Stores of visited states.
 //!
-//! A search `read`s a state that waits, has its successors written to the
-//! `rows`, and has the store `advance`: some states ago they were hashed, some
-//! states from now they are compared. In between, memory has time to arrive.
+//! A search `read`s the states of a bundle, has their successors written to the
+//! `rows`, and has the store `settle` them, in passes over all of them: between
+//! one pass and the next memory has time to arrive.
 
 mod dictionaries;
 mod exact;
@@ -80,12 +80,8 @@ pub trait Writer {
     /// a row is the state it was found from, the mark is the search's own.
     fn rows(&mut self) -> &mut Rows;
 
-    /// Goes on with what was offered, as far as memory has arrived; to be
-    /// called after each expansion. Calls `new` for each state that was not
-    /// visited before, with its mark and cause.
-    fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full>;
-
-    /// Stores all that was offered, as `advance` does.
+    /// Stores all that was offered. Calls `new` for each state that was not visited
+    /// before, with its mark and cause.
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full>;
 
     /// Tells whether the states that were read since this was last called have
@@ -99,8 +95,7 @@ pub trait Writer {
     fn contains(&mut self, state: &[u8]) -> bool;
 }
 
-/// The states of rows: of those that begin at a place, or behind it and before
-/// another. Each comes with the place where it begins.
+/// The states of rows, each with the place where it begins.
 struct States<'r> {
     bytes: &'r [u8],
     at: usize,
@@ -108,13 +103,13 @@ struct States<'r> {
 }
 
 impl<'r> States<'r> {
-    fn of(rows: &'r Rows, at: usize, end: usize) -> States<'r> {
+    fn of(rows: &'r Rows) -> States<'r> {
+        let (bytes, end) = (rows.bytes(), rows.used());
         // Rows that were never written have no memory.
-        assert!(at >= end || end + HEAD <= rows.bytes().len());
-        States { bytes: rows.bytes(), at, end }
+        assert!(end == 0 || end + HEAD <= bytes.len());
+        States { bytes, at: 0, end }
     }
 
-    /// As in iterators; where it has come to is in `at`.
     #[inline(always)]
     fn next(&mut self) -> Option<(usize, &'r [u8])> {
         if self.at >= self.end {

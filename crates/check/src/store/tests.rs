@@ -272,7 +272,6 @@ fn is_new_to_one_of_many_threads<S: Store>(store: &S, spread: bool) {
             let number = (i + offset) % STATES;
             writer.rows().set_head(Head::new(number as u32, 0));
             writer.rows().push(&numbered(number, spread));
-            writer.advance(|token, mark, _| new.push((token, mark))).expect("room");
             if writer.rows().is_full() {
                 writer.settle(|token, mark, _| new.push((token, mark))).expect("room");
             }

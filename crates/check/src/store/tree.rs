@@ -27,12 +27,8 @@ use std::sync::Arc;
 /// A fuller table that grows in smaller steps.
 pub(super) const GROWTH: Growth =
     Growth { quick: 0, eighths: 11, full: 62, pieces: 256, ahead: 16 };
-/// States of a batch.
-const MOST_OFFERED: usize = 128;
 /// Bytes of rows that are taken at once at the latest.
 const MOST_BYTES: usize = 16 << 10;
-/// Bytes of rows that are worth taking.
-const DUE_BYTES: usize = 4 << 10;
 const NUMBER_MASK: u64 = (1 << NUMBER_BITS) - 1;
 /// Lengths of states that have a shape with a number of its own.
 pub const MOST_SHAPES: usize = 7;
@@ -268,7 +264,6 @@ impl TreeWriter<'_> {
             at += stride(len);
         }
         self.rows.clear();
-        self.rows.set_due(DUE_BYTES);
     }
 
     /// Finds the roots of all states that wait. The parents stay.
@@ -447,12 +442,6 @@ impl Writer for TreeWriter<'_> {
 
     fn rows(&mut self) -> &mut Rows {
         &mut self.rows
-    }
-
-    fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        self.take_rows();
-        let waiting: usize = self.batches.iter().map(|batch| batch.states.len()).sum();
-        if waiting >= MOST_OFFERED { self.settle(new) } else { Ok(()) }
     }
 
     fn settle(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {

@@ -17,8 +17,6 @@ impl Context {
                 rows.reserve_beyond(len, beyond);
                 let (start, used, full) = rows.space();
                 self.full = start.wrapping_add(full + rows::HEAD);
-                let due = start.wrapping_add(rows.due() + rows::HEAD).cast_const();
-                self.due = due.min(self.full);
                 (self.rows, self.rows_at) = (rows, start);
                 self.out = start.wrapping_add(used + rows::HEAD);
                 self.limit = self.full.wrapping_add(beyond);
@@ -26,7 +24,7 @@ impl Context {
             None => {
                 (self.rows_at, self.limit) = (std::ptr::null_mut(), std::ptr::null());
                 // Buffers come before.
-                self.due = std::ptr::null::<u8>().wrapping_sub(1);
+                self.full = std::ptr::null::<u8>().wrapping_sub(1);
                 self.out = self.buffer(0);
             }
         }
@@ -91,23 +89,11 @@ impl Context {
         UNWIND
     }
 
-    /// The sink goes on with its rows, if they are due, and makes room if they are
-    /// full: native code that finds no room gives up.
+    /// The sink makes room if its rows are full: native code that finds no room gives
+    /// up.
     #[inline(always)]
-    pub fn advance(&mut self) -> Status {
-        if self.out.cast_const() < self.due {
-            return STILL;
-        }
-        match self.tell(|sink, _| sink.advance(), 0) {
-            STILL => self.make_room(),
-            unwind => unwind,
-        }
-    }
-
-    /// The sink makes room if its rows are full.
-    #[inline(always)]
-    pub(super) fn make_room(&mut self) -> Status {
-        if self.rows_at.is_null() || self.out.cast_const() < self.full {
+    pub fn make_room(&mut self) -> Status {
+        if self.out.cast_const() < self.full {
             return STILL;
         }
         self.tell(|sink, _| sink.make_room(), 0)

@@ -88,8 +88,6 @@ struct Taken {
 
 const MARK: u32 = 77;
 const ORIGIN: u64 = 1 << 40;
-/// Bytes of rows after which it is to be the sink's turn.
-const DUE: usize = 100;
 
 fn head(number: usize) -> Head {
     Head::new(MARK, ORIGIN + number as u64)
@@ -113,7 +111,6 @@ impl InRows {
             at = next;
         }
         self.rows.clear();
-        self.rows.set_due(DUE);
     }
 
     /// Whether these events and no others are what was found of a state.
@@ -154,11 +151,6 @@ impl Sink for InRows {
     fn turn_to(&mut self, number: usize) {
         self.number = number;
         self.rows.set_head(head(number));
-    }
-
-    fn advance(&mut self) -> Flow {
-        self.take();
-        Flow::Continue
     }
 }
 

@@ -27,9 +27,6 @@ const MOST_BYTES: usize = 256 << 10;
 const SUCCESSORS: u64 = 4 * MOST_BYTES as u64;
 /// Bytes of the pile, at most.
 const MOST_PILED: usize = 16 << 20;
-/// So many bytes of them are never due, wherever they begin: all are marked
-/// together.
-const NEVER: usize = usize::MAX / 2;
 
 /// What became of a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -185,7 +182,6 @@ impl<'r> Finds<'r> {
         rows.clear();
         rows.set_head(Head::NONE);
         rows.take_count();
-        rows.set_due(NEVER);
         Finds {
             run,
             rows,
@@ -223,7 +219,6 @@ impl<'r> Finds<'r> {
     fn expand(&mut self, model: &mut dyn Model, next: &[u32], pile: &mut Pile) {
         std::mem::swap(&mut self.rows, &mut self.before);
         self.rows.clear();
-        self.rows.set_due(NEVER);
         let before = std::mem::replace(&mut self.before, Rows::new(MOST_BYTES));
         let found = next.iter().map(|at| before.row(*at as usize).0);
         let piled = pile.starts.iter().rev().map(|start| pile.rows.row(*start).0);

@@ -27,23 +27,19 @@ pub use compact::Compact;
 pub use fingerprints::Fingerprints;
 pub use near::Marker;
 
+use super::exact::MOST_BYTES;
 use super::{Full, States, Store, Token, Writer, push_reserved};
 use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::crc::Crc;
 use crate::dice::Dice;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
-use ir::rows::{Cause, HEAD, Row, Rows, stride};
+use ir::rows::{Cause, HEAD, Row, Rows};
 pub use slab::Desk as SlabDesk;
 use slab::Desk;
 pub use slab::Slab;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// Rows that make a pass together.
-const BLOCK: usize = 32;
-/// Bytes of rows that are settled at once at the latest.
-const MOST_BYTES: usize = 32 << 10;
 
 /// In place of what a collector would be told: nobody wants it.
 const UNTOLD: u64 = u64::MAX;
@@ -247,13 +243,10 @@ impl<F: Filter> Store for LossyStore<'_, F> {
         LossyWriter {
             store: self,
             rows: Rows::new(MOST_BYTES),
-            read: 0,
             hashed: Vec::new(),
-            n_settled: 0,
             desk: Desk::default(),
             entered: Vec::new(),
             teller: Teller::new(self.collector),
-            last_len: 0,
             dice: Dice(self.seed),
             set: 0,
         }
@@ -285,16 +278,12 @@ struct Hashed {
 pub struct LossyWriter<'s, F> {
     store: &'s LossyStore<'s, F>,
     rows: Rows,
-    /// Bytes of the rows that were hashed.
-    read: usize,
-    /// The rows that were hashed, and how many of them are settled.
+    /// The rows, while they are settled.
     hashed: Vec<Hashed>,
-    n_settled: usize,
     desk: Desk,
     /// States that were read since the last `finish`.
     entered: Vec<Token>,
     teller: Teller<'s>,
-    last_len: usize,
     dice: Dice,
     /// Bits that were set.
     set: u64,
@@ -308,44 +297,41 @@ impl<F> Drop for LossyWriter<'_, F> {
 }
 
 impl<F: Filter> LossyWriter<'_, F> {
-    fn hash_until(&mut self, end: usize) {
+    /// Hashes all rows, and asks for the memory that their marks will need.
+    fn hash(&mut self) {
         let LossyStore { polynomials, keys, collector, .. } = self.store;
         let keys = *keys;
         match (polynomials, collector) {
-            (None, None) => self.hash_rows(end, |_, print| (keys.turn(print), UNTOLD)),
-            (None, Some(_)) => self.hash_rows(end, |_, print| (keys.turn(print), print.fixed())),
+            (None, None) => self.hash_rows(|_, print| (keys.turn(print), UNTOLD)),
+            (None, Some(_)) => self.hash_rows(|_, print| (keys.turn(print), print.fixed())),
             (Some(polynomials), _) => {
-                self.hash_rows(end, |state, print| (polynomials.fingerprint(state), print.fixed()))
+                self.hash_rows(|state, print| (polynomials.fingerprint(state), print.fixed()))
             }
         }
     }
 
-    /// Hashes rows up to a place; `looks` makes the fingerprint of this search and
-    /// what a collector is told, from the state and the fingerprint that is the
-    /// same in all.
+    /// `looks` makes the fingerprint of this search and what a collector is told,
+    /// from the state and the fingerprint that is the same in all.
     #[inline(always)]
-    fn hash_rows(&mut self, end: usize, looks: impl Fn(&[u8], Fingerprint) -> (Fingerprint, u64)) {
-        if self.read >= end {
-            return;
-        }
+    fn hash_rows(&mut self, looks: impl Fn(&[u8], Fingerprint) -> (Fingerprint, u64)) {
         let LossyStore { filter, hidden, .. } = self.store;
         let (hashed, hidden) = (&mut self.hashed, *hidden);
-        hashed.reserve((end - self.read) / HEAD);
-        let mut states = States::of(&self.rows, self.read, end);
+        hashed.clear();
+        hashed.reserve(self.rows.used() / HEAD);
+        let mut states = States::of(&self.rows);
         while let Some((at, state)) = states.next() {
             let state = &state[hidden..];
             let (print, fixed) = looks(state, fingerprint(state));
             filter.prefetch(print);
             push_reserved(hashed, Hashed { print, fixed, at: at as u32 });
         }
-        self.read = states.at;
     }
 
     fn settle_hashed(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let LossyWriter { store, rows, hashed, desk, teller, dice, set, .. } = self;
         let LossyStore { filter, slab, .. } = store;
         let guard = &crossbeam_epoch::pin();
-        for Hashed { print, fixed, at } in hashed[self.n_settled..].iter().copied() {
+        for Hashed { print, fixed, at } in hashed.iter().copied() {
             // What is marked must be kept where the search may go on in spite of all.
             if !F::LOSES && !slab.make_ready(rows.len_of(at as usize), desk) {
                 return Err(Full);
@@ -365,16 +351,8 @@ impl<F: Filter> LossyWriter<'_, F> {
                 Marked::Seen | Marked::Dropped => teller.note(false, fixed),
                 Marked::NoRoom => return Err(Full),
             }
-            self.n_settled += 1;
         }
         Ok(())
-    }
-
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.rows.set_due(BLOCK * stride(self.last_len));
-        self.hashed.clear();
-        (self.read, self.n_settled) = (0, 0);
     }
 }
 
@@ -388,7 +366,6 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
         Self: 'b,
     {
         let kept = self.store.slab.state(token);
-        self.last_len = kept.len();
         self.entered.push(token);
         kept
     }
@@ -401,20 +378,10 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
         &mut self.rows
     }
 
-    fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        if self.rows.used() < self.rows.due() {
-            return Ok(());
-        }
-        self.settle_hashed(new)?;
-        self.hash_until(self.rows.used());
-        self.rows.set_due(self.read + BLOCK * stride(self.last_len));
-        Ok(())
-    }
-
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        self.hash_until(self.rows.used());
+        self.hash();
         let result = self.settle_hashed(new);
-        self.clear();
+        self.rows.clear();
         result
     }
 

@@ -62,7 +62,7 @@ impl Marker<'_> {
             self.fresh.resize(most, 0);
         }
         let (fresh, mut n_fresh, mut set) = (&mut self.fresh[..most], 0, 0);
-        let mut states = States::of(rows, 0, rows.used());
+        let mut states = States::of(rows);
         while let Some((at, state)) = states.next() {
             let print = fingerprint(&state[hidden..]);
             let n_set = put(filter, keys.turn_wide(print));

@@ -30,14 +30,12 @@ use crate::blocks::damaged;
 use crate::files::Trouble;
 use crate::memory::Budget;
 use crossbeam_epoch::Guard;
-use ir::rows::{Cause, HEAD, Rows, stride};
+use ir::rows::{Cause, HEAD, Rows};
 use serde::{Deserialize, Serialize};
 use std::io::{self, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Bytes of rows that are settled at once at the latest.
-const MOST_BYTES: usize = 32 << 10;
-/// Rows that make a pass together.
+/// Words that are put into a new table together.
 const BLOCK: usize = 32;
 /// Bytes of a packed state.
 const WORD: usize = 8;
@@ -287,16 +285,11 @@ impl Store for PackedStore {
         PackedWriter {
             store: self,
             chunk: Chunk::NONE,
-            rows: Rows::new(MOST_BYTES),
-            there: 0,
-            taken: 0,
+            rows: Rows::new(exact::MOST_BYTES),
             offered: Vec::new(),
-            n_settled: 0,
             missing: Vec::new(),
             beyond: Vec::new(),
             padded: Vec::new(),
-            guard: None,
-            last_len: 0,
         }
     }
 
@@ -328,22 +321,14 @@ pub struct PackedWriter<'s> {
     store: &'s PackedStore,
     chunk: Chunk,
     rows: Rows,
-    /// Bytes of the rows that were there when the writer last advanced: they
-    /// can be read without waiting for the stores that have written them.
-    there: usize,
-    /// Bytes of the rows that were packed.
-    taken: usize,
+    /// The rows, while they are settled.
     offered: Vec<Offered>,
-    n_settled: usize,
     /// Those of them that are new, as far as is known.
     missing: Vec<Offered>,
     /// Rows that have no place in their first line.
     beyond: Vec<Offered>,
     /// A state with room behind it.
     padded: Vec<u8>,
-    /// From the first row to the last.
-    guard: Option<Guard>,
-    last_len: usize,
 }
 
 impl Drop for PackedWriter<'_> {
@@ -355,30 +340,26 @@ impl Drop for PackedWriter<'_> {
 }
 
 impl PackedWriter<'_> {
-    /// Packs rows up to a place, and asks for their slots.
-    #[inline(always)]
-    fn take_until(&mut self, end: usize) -> Result<(), Full> {
-        if self.taken >= end {
-            return Ok(());
-        }
+    /// Packs all rows, and asks for their slots.
+    fn take(&mut self, guard: &Guard) -> Result<(), Full> {
         match (self.store.form.is_fast(), self.store.form.most().n_words()) {
-            (true, 1) => self.take::<true, 1>(end),
-            (true, 2) => self.take::<true, 2>(end),
-            (true, 3) => self.take::<true, 3>(end),
-            (true, 4) => self.take::<true, 4>(end),
-            (true, _) => self.take::<true, 0>(end),
-            (false, _) => self.take::<false, 0>(end),
+            (true, 1) => self.take_as::<true, 1>(guard),
+            (true, 2) => self.take_as::<true, 2>(guard),
+            (true, 3) => self.take_as::<true, 3>(guard),
+            (true, 4) => self.take_as::<true, 4>(guard),
+            (true, _) => self.take_as::<true, 0>(guard),
+            (false, _) => self.take_as::<false, 0>(guard),
         }
     }
 
-    fn take<const FAST: bool, const N: usize>(&mut self, end: usize) -> Result<(), Full> {
+    fn take_as<const FAST: bool, const N: usize>(&mut self, guard: &Guard) -> Result<(), Full> {
         let PackedStore { form, table, .. } = self.store;
-        let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
         let (packer, bytes) = (form.most().packer::<N>(), self.rows.bytes());
         // A loop keeps what is its own in registers.
         let mut offered = std::mem::take(&mut self.offered);
-        offered.reserve((end - self.taken) / HEAD);
-        let mut states = States::of(&self.rows, self.taken, end);
+        offered.clear();
+        offered.reserve(self.rows.used() / HEAD);
+        let mut states = States::of(&self.rows);
         let mut result = Ok(());
         while let Some((at, state)) = states.next() {
             let packed = match state.len() == packer.len {
@@ -393,14 +374,17 @@ impl PackedWriter<'_> {
             let position = table.approach(mix(packed), guard);
             push_reserved(&mut offered, Offered { packed, position, at });
         }
-        (self.offered, self.taken) = (offered, states.at);
+        self.offered = offered;
         result
     }
 
     /// Inserts all that was offered. If memory ends on the way the rest is forgotten: all
     /// that was expanded is expanded again then.
-    #[inline(always)]
-    fn settle_offered(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
+    fn settle_offered(
+        &mut self,
+        guard: &Guard,
+        mut new: impl FnMut(Token, u32, Cause),
+    ) -> Result<(), Full> {
         match can_look_fast() {
             true => self.look_for_offered::<true>(),
             false => self.look_for_offered::<false>(),
@@ -424,7 +408,7 @@ impl PackedWriter<'_> {
             table.prefetch_second(hash);
             self.beyond.push(row);
         }
-        if self.beyond.is_empty() { Ok(()) } else { self.settle_beyond(new) }
+        if self.beyond.is_empty() { Ok(()) } else { self.settle_beyond(guard, new) }
     }
 
     /// Finds out what of all that was offered is missing in its first line. Whether
@@ -432,12 +416,11 @@ impl PackedWriter<'_> {
     #[inline(always)]
     fn look_for_offered<const FAST: bool>(&mut self) {
         let table = &self.store.table;
-        let offered = &self.offered[self.n_settled..];
         self.missing.clear();
-        self.missing.reserve(offered.len());
+        self.missing.reserve(self.offered.len());
         let missing = self.missing.spare_capacity_mut();
         let mut n_missing = 0;
-        for row in offered {
+        for row in &self.offered {
             let (found, open) = table.look::<FAST>(row.position, row.packed);
             let position = open.unwrap_or(row.position);
             missing[n_missing].write(Offered { position, ..*row });
@@ -445,16 +428,18 @@ impl PackedWriter<'_> {
         }
         // SAFETY: so many were written.
         unsafe { self.missing.set_len(n_missing) };
-        self.n_settled = self.offered.len();
     }
 
     /// Inserts what has no place in its first line.
     #[inline(never)]
-    fn settle_beyond(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
+    fn settle_beyond(
+        &mut self,
+        guard: &Guard,
+        mut new: impl FnMut(Token, u32, Cause),
+    ) -> Result<(), Full> {
         let mut beyond = std::mem::take(&mut self.beyond);
         let result = beyond.drain(..).try_for_each(|row| {
             self.store.reserve(&mut self.chunk)?;
-            let guard = self.guard.get_or_insert_with(crossbeam_epoch::pin);
             match self.store.table.insert_value(mix(row.packed), row.packed, guard) {
                 Inserted::New(_) => self.note(row, &mut new),
                 Inserted::Found(_) => Ok(()),
@@ -471,22 +456,6 @@ impl PackedWriter<'_> {
         let (mark, origin, cause) = self.rows.found(row.at);
         new(self.store.note(&mut self.chunk, row.packed, origin)?, mark, cause);
         Ok(())
-    }
-
-    fn settle_all(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        self.settle_offered(&mut new)?;
-        let taken = self.take_until(self.rows.used());
-        // Those beside a misfit are as good as any.
-        self.settle_offered(&mut new).and(taken)
-    }
-
-    fn clear(&mut self) {
-        self.rows.clear();
-        self.rows.set_due(BLOCK * stride(self.last_len));
-        self.offered.clear();
-        self.beyond.clear();
-        (self.there, self.taken, self.n_settled) = (0, 0, 0);
-        self.guard = None;
     }
 
     /// Marks a state, at the latest when all is settled.
@@ -539,29 +508,20 @@ impl Writer for PackedWriter<'_> {
     where
         Self: 'b,
     {
-        self.last_len = self.store.form.unpack(self.store.word(token), space);
-        &space[..self.last_len]
+        self.store.form.state(self.store.word(token), space)
     }
 
     fn rows(&mut self) -> &mut Rows {
         &mut self.rows
     }
 
-    #[inline(always)]
-    fn advance(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        if self.rows.used() < self.rows.due() {
-            return Ok(());
-        }
-        self.settle_offered(new)?;
-        self.take_until(self.there)?;
-        self.there = self.rows.used();
-        self.rows.set_due(self.there + BLOCK * stride(self.last_len));
-        Ok(())
-    }
-
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        let result = self.settle_all(new);
-        self.clear();
+        let guard = &crossbeam_epoch::pin();
+        let taken = self.take(guard);
+        // Those beside a misfit are as good as any.
+        let result = self.settle_offered(guard, new).and(taken);
+        self.rows.clear();
+        self.beyond.clear();
         result
     }
 
