@@ -13,7 +13,7 @@
 use super::packed::{Aim, Form, Known, PackedStore};
 use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
-use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, tag};
+use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, can_look_fast, tag};
 use super::tree::{MOST_SHAPES, TreeStore};
 use super::{Full, SAMPLE, States, Store, Token, Writer, push_reserved};
 use crate::blocks::damaged;
@@ -167,6 +167,8 @@ impl Store for ExactStore {
             chunk: Chunk::NONE,
             rows: Rows::new(MOST_BYTES),
             hashed: Vec::new(),
+            there: Vec::new(),
+            missing: Vec::new(),
             beyond: Vec::new(),
             last_len: 0,
         }
@@ -213,8 +215,11 @@ pub struct ExactWriter<'s> {
     rows: Rows,
     /// The rows, while they are settled.
     hashed: Vec<Hashed>,
-    /// Those that are sought beyond their first line.
-    beyond: Vec<usize>,
+    /// Numbers of those whose tags are there, of those that are to be inserted, as far
+    /// as is known, and of those that are sought beyond their first line.
+    there: Vec<u32>,
+    missing: Vec<u32>,
+    beyond: Vec<u32>,
     last_len: usize,
 }
 
@@ -239,35 +244,60 @@ impl ExactWriter<'_> {
         }
     }
 
-    /// Looks for their tags, and asks for the records that have them.
-    fn seek(&mut self) {
-        let ExactWriter { store, hashed, beyond, last_len, .. } = self;
-        let ask = |position: &Position| {
+    /// Looks for their tags, and asks for the records that have them. Whether a tag is
+    /// there nobody can foresee, so there is no branch on it.
+    fn seek<const FAST: bool>(&mut self) {
+        let ExactWriter { store, hashed, there, missing, beyond, last_len, .. } = self;
+        let ask = |position: Position| {
             let entry = position.entry().unwrap_or(0);
             store.records.prefetch(Place(Placed::place(entry)), *last_len);
         };
-        for (i, row) in hashed.iter_mut().enumerate() {
-            row.position = store.table.seek(row.position, row.hash).unwrap_or_else(|| {
+        there.resize(hashed.len(), 0);
+        missing.resize(hashed.len(), 0);
+        let (mut n_there, mut n_missing) = (0, 0);
+        for (i, row) in (0..).zip(hashed.iter_mut()) {
+            let Some(position) = store.table.seek::<FAST>(row.position, row.hash) else {
                 beyond.push(i);
-                Position::NONE
-            });
-            ask(&row.position);
+                continue;
+            };
+            row.position = position;
+            ask(position);
+            (there[n_there], missing[n_missing]) = (i, i);
+            let is_there = position.entry().is_some();
+            n_there += is_there as usize;
+            n_missing += !is_there as usize;
         }
+        there.truncate(n_there);
+        missing.truncate(n_missing);
         for i in beyond.drain(..) {
-            hashed[i].position = store.table.seek_beyond(hashed[i].hash);
-            ask(&hashed[i].position);
+            let row = &mut hashed[i as usize];
+            row.position = store.table.seek_beyond(row.hash);
+            ask(row.position);
+            missing.push(i);
         }
     }
 
-    /// Compares and inserts them.
-    fn settle_sought(
+    /// Compares those whose tags are there: other states are missing too.
+    fn compare(&mut self) {
+        let ExactWriter { store, rows, hashed, there, missing, .. } = self;
+        for i in there.iter().copied() {
+            let row = &hashed[i as usize];
+            let state = row.state(rows.bytes());
+            if !row.position.entry().is_some_and(|entry| store.is(entry, state)) {
+                missing.push(i);
+            }
+        }
+    }
+
+    /// Inserts those that are missing.
+    fn insert_missing(
         &mut self,
         guard: &Guard,
         mut new: impl FnMut(Token, u32, Cause),
     ) -> Result<(), Full> {
         let store = self.store;
-        for i in 0..self.hashed.len() {
-            let row = self.hashed[i];
+        for i in 0..self.missing.len() {
+            let row = self.hashed[self.missing[i] as usize];
             let mut position = row.position;
             let state = row.state(self.rows.bytes());
             if position.is_free() {
@@ -356,8 +386,12 @@ impl Writer for ExactWriter<'_> {
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let guard = &crossbeam_epoch::pin();
         self.hash(guard);
-        self.seek();
-        let result = self.settle_sought(guard, new);
+        match can_look_fast() {
+            true => self.seek::<true>(),
+            false => self.seek::<false>(),
+        }
+        self.compare();
+        let result = self.insert_missing(guard, new);
         self.rows.clear();
         result
     }

@@ -4,7 +4,7 @@
 //! for its row for ever. Number 0 stands for none.
 
 use super::Full;
-use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, mix, tag};
+use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, can_look_fast, mix, tag};
 use crate::blocks::{damaged, read_number, write_number};
 use crate::files::Trouble;
 use crate::memory::{Budget, Mapping, prefetch};
@@ -132,17 +132,11 @@ impl<const K: usize> Words<K> {
             return Ok(());
         }
         desk.recent.resize(1 << RECENT_BITS, ([0; K], 0));
+        match can_look_fast() {
+            true => self.seek::<true>(desk, guard),
+            false => self.seek::<false>(desk, guard),
+        }
         let mut asked = std::mem::take(&mut desk.asked);
-        desk.positions.clear();
-        desk.positions.extend(asked.iter().map(|asked| {
-            let approach = self.table.approach(asked.hash, guard);
-            let position = self.table.seek(approach, asked.hash);
-            let position = position.unwrap_or_else(|| self.table.seek_beyond(asked.hash));
-            if let Some(entry) = position.entry() {
-                self.prefetch(Placed::place(entry) as u32);
-            }
-            position
-        }));
         let mut result = Ok(());
         for (i, asked) in asked.iter().enumerate() {
             match self.number(asked, desk.positions[i], desk, guard) {
@@ -153,6 +147,18 @@ impl<const K: usize> Words<K> {
         asked.clear();
         desk.asked = asked;
         result
+    }
+
+    /// Looks for the tags of all rows that were asked for, and asks for what has them.
+    #[inline(always)]
+    fn seek<const FAST: bool>(&self, desk: &mut Desk<K>, guard: &Guard) {
+        desk.positions.clear();
+        desk.positions.extend(desk.asked.iter().map(|asked| {
+            let position = self.table.seek::<FAST>(self.table.first(asked.hash, guard), asked.hash);
+            let position = position.unwrap_or_else(|| self.table.seek_beyond(asked.hash));
+            self.prefetch(Placed::place(position.entry().unwrap_or(0)) as u32);
+            position
+        }));
     }
 
     #[inline(always)]

@@ -14,8 +14,8 @@ pub fn can_look_fast() -> bool {
     false
 }
 
-/// The slots of a line that hold a value, and those that hold no entry, a bit for
-/// each.
+/// The slots of a line that hold what was looked for, and those that hold no entry,
+/// a bit for each.
 struct Look {
     same: u32,
     open: u32,
@@ -29,28 +29,67 @@ struct Look {
 /// The position must be one in a table whose memory is still there.
 #[inline(always)]
 pub unsafe fn look<const FAST: bool>(from: Position, value: u64) -> (bool, Option<Position>) {
-    let at = from.slot.addr();
-    let line = from.slot.with_addr(at & !(LINE - 1));
-    // SAFETY: the caller's promise; shards consist of whole lines.
-    let Look { same, open } =
-        unsafe { if FAST { look_fast(line, value) } else { look_at_each(line, value) } };
-    // From the first slot of the search on, all around.
-    let first = at / size_of::<AtomicU64>() % LINE_SLOTS;
-    let next = ((open | open << LINE_SLOTS) >> first).trailing_zeros() as usize;
-    let slot = line.wrapping_add((first + next) % LINE_SLOTS);
-    (same != 0, (open != 0).then_some(Position { slot, value: FROZEN }))
+    // SAFETY: the caller's promise.
+    let Look { same, open } = unsafe { Look::at::<FAST, 0>(from, value) };
+    (same != 0, (open != 0).then(|| first_of(open, from)))
+}
+
+/// Looks there for an entry whose upper bits, from `SHIFT` on, are these: the first
+/// slot of the search that had such an entry, or none.
+///
+/// # Safety
+/// As for `look`.
+#[inline(always)]
+pub unsafe fn seek<const FAST: bool, const SHIFT: u32>(
+    from: Position,
+    upper: u64,
+) -> Option<Position> {
+    // SAFETY: the caller's promise.
+    let Look { same, open } = unsafe { Look::at::<FAST, SHIFT>(from, upper) };
+    let either = same | open;
+    (either != 0).then(|| first_of(either, from))
+}
+
+/// The first of these slots, from that of the position on, all around; what is in it
+/// is not known.
+#[inline(always)]
+fn first_of(slots: u32, from: Position) -> Position {
+    let first = from.slot.addr() / size_of::<AtomicU64>() % LINE_SLOTS;
+    let next = ((slots | slots << LINE_SLOTS) >> first).trailing_zeros() as usize;
+    let slot = line_of(from).wrapping_add((first + next) % LINE_SLOTS);
+    Position { slot, value: FROZEN }
+}
+
+fn line_of(position: Position) -> *const AtomicU64 {
+    position.slot.map_addr(|at| at & !(LINE - 1))
+}
+
+impl Look {
+    /// # Safety
+    /// As for `look`.
+    #[inline(always)]
+    unsafe fn at<const FAST: bool, const SHIFT: u32>(from: Position, upper: u64) -> Look {
+        let line = line_of(from);
+        // SAFETY: the caller's promise; shards consist of whole lines.
+        unsafe {
+            match FAST {
+                true => look_fast::<SHIFT>(line, upper),
+                false => look_at_each::<SHIFT>(line, upper),
+            }
+        }
+    }
 }
 
 /// # Safety
 /// There must be a line of slots.
 #[inline(always)]
-unsafe fn look_at_each(line: *const AtomicU64, value: u64) -> Look {
+unsafe fn look_at_each<const SHIFT: u32>(line: *const AtomicU64, upper: u64) -> Look {
     let mut look = Look { same: 0, open: 0 };
     for i in 0..LINE_SLOTS {
-        // Relaxed: there is nothing behind the entry.
+        // Relaxed: who needs what is behind the entry looks at it again.
         // SAFETY: the caller's promise.
         let there = unsafe { (*line.add(i)).load(Ordering::Relaxed) };
-        look.same |= u32::from(there == value) << i;
+        look.same |= u32::from(there >> SHIFT == upper) << i;
         look.open |= u32::from(there & !FROZEN == EMPTY) << i;
     }
     look
@@ -60,7 +99,7 @@ unsafe fn look_at_each(line: *const AtomicU64, value: u64) -> Look {
 /// There must be a line of slots, and the machine must know the instructions.
 #[cfg(target_arch = "x86_64")]
 #[inline(always)]
-unsafe fn look_fast(line: *const AtomicU64, value: u64) -> Look {
+unsafe fn look_fast<const SHIFT: u32>(line: *const AtomicU64, upper: u64) -> Look {
     let (same, open): (u32, u32);
     // SAFETY: reads one line, the caller's promise. Each slot is read as a whole, as
     // by a relaxed load.
@@ -68,11 +107,13 @@ unsafe fn look_fast(line: *const AtomicU64, value: u64) -> Look {
         std::arch::asm!(
             "vmovdqa ymm0, ymmword ptr [{line}]",
             "vmovdqa ymm1, ymmword ptr [{line} + 32]",
-            "vmovq xmm2, {value}",
+            "vmovq xmm2, {upper}",
             "vpbroadcastq ymm2, xmm2",
-            "vpcmpeqq ymm3, ymm0, ymm2",
+            "vpsrlq ymm3, ymm0, {shift}",
+            "vpcmpeqq ymm3, ymm3, ymm2",
             "vmovmskpd {same:e}, ymm3",
-            "vpcmpeqq ymm3, ymm1, ymm2",
+            "vpsrlq ymm3, ymm1, {shift}",
+            "vpcmpeqq ymm3, ymm3, ymm2",
             "vmovmskpd {half:e}, ymm3",
             "shl {half:e}, 4",
             "or {same:e}, {half:e}",
@@ -88,7 +129,8 @@ unsafe fn look_fast(line: *const AtomicU64, value: u64) -> Look {
             "or {open:e}, {half:e}",
             "vzeroupper",
             line = in(reg) line,
-            value = in(reg) value,
+            upper = in(reg) upper,
+            shift = const SHIFT,
             same = out(reg) same,
             open = out(reg) open,
             half = out(reg) _,
@@ -107,9 +149,9 @@ unsafe fn look_fast(line: *const AtomicU64, value: u64) -> Look {
 /// As for `look_at_each`.
 #[cfg(not(target_arch = "x86_64"))]
 #[inline(always)]
-unsafe fn look_fast(line: *const AtomicU64, value: u64) -> Look {
+unsafe fn look_fast<const SHIFT: u32>(line: *const AtomicU64, upper: u64) -> Look {
     // SAFETY: the caller's promise.
-    unsafe { look_at_each(line, value) }
+    unsafe { look_at_each::<SHIFT>(line, upper) }
 }
 
 #[cfg(test)]

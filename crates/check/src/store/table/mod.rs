@@ -172,20 +172,17 @@ pub struct Position {
 }
 
 impl Position {
-    /// Nowhere yet.
-    pub const NONE: Position = Position { slot: std::ptr::null(), value: FROZEN };
-
     /// The entry, if there is one.
     #[inline(always)]
     pub fn entry(self) -> Option<u64> {
         (self.value & !FROZEN != EMPTY).then_some(self.value)
     }
 
-    /// The same slot as it is now. The guard must be the one of `seek`.
+    /// The slot as it is now. The guard must be the one of `seek`.
     #[inline(always)]
     pub fn again(self) -> Position {
         // SAFETY: `seek` has found the slot in a mapping that lives as long as
-        // the table. Acquire: as in `seek`.
+        // the table. Acquire: what an entry points to was written before the entry.
         let value = unsafe { (*self.slot).load(Ordering::Acquire) };
         Position { value, ..self }
     }
@@ -256,29 +253,6 @@ impl<E: Entry> Table<E> {
     pub fn first(&self, hash: u64, _guard: &Guard) -> Position {
         let shard = self.shard(hash);
         Position { slot: shard.slot(shard.first(tag(hash))), value: FROZEN }
-    }
-
-    /// Looks for the tag of a hash in the first line, without looking at what
-    /// entries stand for; `None` if the search goes on with `seek_beyond`, for
-    /// which memory is asked for.
-    #[inline(always)]
-    pub fn seek(&self, from: Position, hash: u64) -> Option<Position> {
-        let tag = tag(hash);
-        let mut slot = from.slot;
-        for _ in 0..LINE_SLOTS {
-            // Acquire: what an entry points to was written before the entry.
-            // SAFETY: `approach` has found the first slot in a mapping that
-            // lives as long as the table, and shards consist of whole lines; if
-            // its shard has moved on since, what it holds stays as long as the
-            // guard.
-            let value = unsafe { (*slot).load(Ordering::Acquire) };
-            if value & !FROZEN == EMPTY || E::tag(value) == tag {
-                return Some(Position { slot, value });
-            }
-            slot = slot.map_addr(|at| next_in_line(at, size_of::<AtomicU64>()));
-        }
-        self.prefetch_second(hash);
-        None
     }
 
     /// Asks for the slots that a search goes on with beyond the first line.
@@ -403,7 +377,7 @@ impl<E: Entry> Table<E> {
     fn seek_from<'t>(&self, shard: &'t Shard, tag: u64, mut at: usize) -> Spot<'t> {
         let first = shard.first(tag);
         loop {
-            // Acquire: as in `seek`.
+            // Acquire: as in `Position::again`.
             let value = shard.slot(at).load(Ordering::Acquire);
             if value & !FROZEN == EMPTY || E::tag(value) == tag {
                 return Spot { shard, at, value };
@@ -602,6 +576,23 @@ fn entry(slot: &AtomicU64) -> Option<u64> {
     // Acquire: what the entry points to is seen with it.
     let entry = slot.load(Ordering::Acquire) & !FROZEN;
     (entry != EMPTY).then_some(entry)
+}
+
+impl Table<Placed> {
+    /// Looks for the tag of a hash in the first line, without looking at what
+    /// entries stand for; `None` if the search goes on with `seek_beyond`, for
+    /// which memory is asked for. `FAST` only if the machine is.
+    #[inline(always)]
+    pub fn seek<const FAST: bool>(&self, from: Position, hash: u64) -> Option<Position> {
+        // SAFETY: `approach` has found the first slot in a mapping that lives as long
+        // as the table, and shards consist of whole lines; if its shard has moved on
+        // since, what it holds stays as long as the guard.
+        let position = unsafe { line::seek::<FAST, PLACE_BITS>(from, tag(hash)) };
+        if position.is_none() {
+            self.prefetch_second(hash);
+        }
+        position.map(Position::again)
+    }
 }
 
 impl Table<Whole> {
