@@ -4,7 +4,9 @@
 //! for its row for ever. Number 0 stands for none.
 
 use super::Full;
-use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, can_look_fast, mix, tag};
+use super::table::{
+    Growth, Inserted, PLACE_BITS, Placed, Position, Table, can_look_fast, mix, tag,
+};
 use crate::blocks::{damaged, read_number, write_number};
 use crate::files::Trouble;
 use crate::memory::{Budget, Mapping, prefetch};

@@ -91,12 +91,12 @@ impl<'r, F: Filter> Way<'r, F> {
         self.transitions += n;
         // Rows are longer than states by more than a head.
         if self.states.room(bytes, self.run) && self.successors.room(n as usize, self.run) {
-            let states = &mut self.states.items;
+            let (states, guard) = (&mut self.states.items, &crossbeam_epoch::pin());
             let mut at = 0;
             while at < bytes {
                 let (row, next) = self.fresh.row(at);
                 let print = self.store.fingerprint(row.state);
-                self.store.filter.prefetch(print);
+                self.store.filter.approach(print, guard);
                 self.successors.items.push((print, states.len()));
                 states.extend_from_slice(&(row.state.len() as u32).to_le_bytes());
                 states.extend_from_slice(row.state);

@@ -117,7 +117,7 @@ impl Bitstate {
     pub fn mark_all(&self, states: impl Iterator<Item = Fingerprint>) -> u64 {
         let (mut set, guard) = (0, crossbeam_epoch::pin());
         states.for_each(|state| {
-            self.mark(state, &mut set, &guard);
+            self.mark((), state, &mut set, &guard);
         });
         set
     }
@@ -203,8 +203,10 @@ fn within(number: u64, limit: u64) -> u64 {
 }
 
 impl Filter for Bitstate {
+    type Place = ();
+
     #[inline(always)]
-    fn prefetch(&self, state: Fingerprint) {
+    fn approach(&self, state: Fingerprint, _guard: &Guard) {
         let ask = |bit| prefetch((&raw const *self.word(bit)).cast());
         match self.layout {
             Layout::Blocked => ask(self.line(state)),
@@ -218,7 +220,7 @@ impl Filter for Bitstate {
     }
 
     #[inline(always)]
-    fn mark(&self, state: Fingerprint, set: &mut u64, _guard: &Guard) -> Marked {
+    fn mark(&self, (): (), state: Fingerprint, set: &mut u64, _guard: &Guard) -> Marked {
         let before = *set;
         let blocked = self.layout == Layout::Blocked;
         if blocked {

@@ -49,7 +49,13 @@ impl<'c> Teller<'c> {
     /// Notes a state by its hash, if it is wanted.
     #[inline(always)]
     pub fn note(&mut self, is_new: bool, hash: u64) {
-        if hash < self.ceiling {
+        self.note_if(true, is_new, hash);
+    }
+
+    /// The same on a condition that nobody can foresee.
+    #[inline(always)]
+    pub fn note_if(&mut self, condition: bool, is_new: bool, hash: u64) {
+        if condition & (hash < self.ceiling) {
             self.note_wanted(is_new, hash);
         }
     }

@@ -135,14 +135,16 @@ impl Compact {
 }
 
 impl Filter for Compact {
+    type Place = ();
+
     #[inline(always)]
-    fn prefetch(&self, state: Fingerprint) {
+    fn approach(&self, state: Fingerprint, _guard: &Guard) {
         let (word, _) = self.slot(self.way(state).0);
         prefetch((&raw const *word).cast());
     }
 
     #[inline(always)]
-    fn mark(&self, state: Fingerprint, _set: &mut u64, _guard: &Guard) -> Marked {
+    fn mark(&self, (): (), state: Fingerprint, _set: &mut u64, _guard: &Guard) -> Marked {
         // A full table is not walked to its end each time.
         let marked = match self.is_full() {
             true => self.walk_full(state),

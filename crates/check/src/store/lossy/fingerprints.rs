@@ -12,7 +12,7 @@ use super::{Bitstate, Filter, Marked};
 use crate::bytes::{Fingerprint, Keys};
 use crate::memory::Budget;
 use crate::store::exact::GROWTH;
-use crate::store::table::{Inserted, Rest, Table};
+use crate::store::table::{Inserted, Position, Rest, Table};
 use crossbeam_epoch::Guard;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -92,16 +92,37 @@ impl Fingerprints {
 impl Filter for Fingerprints {
     const LOSES: bool = false;
 
+    type Place = Position;
+
+    const LOOKS: bool = true;
+
     #[inline(always)]
-    fn prefetch(&self, state: Fingerprint) {
-        self.table.prefetch(state.0);
+    fn approach(&self, state: Fingerprint, guard: &Guard) -> Position {
+        self.table.approach(state.0, guard)
     }
 
     #[inline(always)]
-    fn mark(&self, Fingerprint(hash, _): Fingerprint, _set: &mut u64, guard: &Guard) -> Marked {
-        let entry = Rest::of(hash);
-        let near = self.table.insert_near(hash, entry, guard);
-        match near.unwrap_or_else(|| self.table.insert_value(hash, entry, guard)) {
+    fn look<const FAST: bool>(&self, from: Position, state: Fingerprint) -> (bool, Position) {
+        let (is_there, open) = self.table.look::<FAST>(from, Rest::of(state.0));
+        (is_there, open.unwrap_or(from))
+    }
+
+    #[inline(always)]
+    fn mark(
+        &self,
+        at: Position,
+        Fingerprint(hash, _): Fingerprint,
+        _set: &mut u64,
+        guard: &Guard,
+    ) -> Marked {
+        let (at, entry) = (at.again(), Rest::of(hash));
+        if at.entry() == Some(entry) {
+            return Marked::Seen;
+        }
+        if at.is_free() && self.table.has_room(at, hash) && self.table.put_at(at, hash, entry) {
+            return Marked::New;
+        }
+        match self.table.insert_value(hash, entry, guard) {
             Inserted::New(_) => Marked::New,
             Inserted::Found(_) => Marked::Seen,
             Inserted::NoRoom => Marked::NoRoom,

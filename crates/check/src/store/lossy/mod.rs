@@ -28,6 +28,7 @@ pub use fingerprints::Fingerprints;
 pub use near::Marker;
 
 use super::exact::MOST_BYTES;
+use super::table::can_look_fast;
 use super::{Full, States, Store, Token, Writer, push_reserved};
 use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::crc::Crc;
@@ -60,12 +61,36 @@ pub trait Filter: Sync + Send {
     /// Whether a new state may be taken for another.
     const LOSES: bool = true;
 
-    /// Asks for the memory that `mark` will need.
-    fn prefetch(&self, state: Fingerprint);
+    /// Where a fingerprint is, or may be put.
+    type Place: Copy;
+
+    /// Whether it pays to `look` for all fingerprints of a bundle before one is marked:
+    /// not where bits stand for them.
+    const LOOKS: bool = false;
+
+    /// Where to begin looking for a fingerprint; asks for that memory.
+    fn approach(&self, state: Fingerprint, guard: &Guard) -> Self::Place;
+
+    /// Whether it is there, as far as a first look can tell, and where it may be put;
+    /// without a branch on that. `FAST` only if the machine is (`can_look_fast`).
+    fn look<const FAST: bool>(
+        &self,
+        from: Self::Place,
+        _state: Fingerprint,
+    ) -> (bool, Self::Place) {
+        (false, from)
+    }
 
     /// Remembers a fingerprint, and tells whether it was there. Counts the bits
-    /// that are set for it, if it is remembered by bits.
-    fn mark(&self, state: Fingerprint, set: &mut u64, guard: &Guard) -> Marked;
+    /// that are set for it, if it is remembered by bits. The guard must be the one of
+    /// `approach`.
+    fn mark(&self, at: Self::Place, state: Fingerprint, set: &mut u64, guard: &Guard) -> Marked;
+
+    /// The same for one that is not one of many.
+    fn mark_one(&self, state: Fingerprint, set: &mut u64) -> Marked {
+        let guard = &crossbeam_epoch::pin();
+        self.mark(self.approach(state, guard), state, set, guard)
+    }
 
     fn contains(&self, state: Fingerprint) -> bool;
 
@@ -192,7 +217,7 @@ impl<F: Filter> LossyStore<'_, F> {
             return Marked::New;
         }
         let mut set = 0;
-        let marked = self.filter.mark(state, &mut set, &crossbeam_epoch::pin());
+        let marked = self.filter.mark_one(state, &mut set);
         if set > 0 {
             self.set.fetch_add(set, Ordering::Relaxed);
         }
@@ -267,19 +292,21 @@ impl<F: Filter> Store for LossyStore<'_, F> {
 
 /// A row that was hashed.
 #[derive(Clone, Copy)]
-struct Hashed {
+struct Hashed<P> {
     print: Fingerprint,
+    /// Where to look for it, or to put it.
+    place: P,
     /// What a collector is told of its state.
     fixed: u64,
     /// Where its state begins in the rows.
     at: u32,
 }
 
-pub struct LossyWriter<'s, F> {
+pub struct LossyWriter<'s, F: Filter> {
     store: &'s LossyStore<'s, F>,
     rows: Rows,
     /// The rows, while they are settled.
-    hashed: Vec<Hashed>,
+    hashed: Vec<Hashed<F::Place>>,
     desk: Desk,
     /// States that were read since the last `finish`.
     entered: Vec<Token>,
@@ -289,7 +316,7 @@ pub struct LossyWriter<'s, F> {
     set: u64,
 }
 
-impl<F> Drop for LossyWriter<'_, F> {
+impl<F: Filter> Drop for LossyWriter<'_, F> {
     fn drop(&mut self) {
         // Relaxed: a sum that is read when the search is over.
         self.store.set.fetch_add(self.set, Ordering::Relaxed);
@@ -298,22 +325,25 @@ impl<F> Drop for LossyWriter<'_, F> {
 
 impl<F: Filter> LossyWriter<'_, F> {
     /// Hashes all rows, and asks for the memory that their marks will need.
-    fn hash(&mut self) {
+    fn hash(&mut self, guard: &Guard) {
         let LossyStore { polynomials, keys, collector, .. } = self.store;
         let keys = *keys;
         match (polynomials, collector) {
-            (None, None) => self.hash_rows(|_, print| (keys.turn(print), UNTOLD)),
-            (None, Some(_)) => self.hash_rows(|_, print| (keys.turn(print), print.fixed())),
-            (Some(polynomials), _) => {
-                self.hash_rows(|state, print| (polynomials.fingerprint(state), print.fixed()))
-            }
+            (None, None) => self.hash_rows(guard, |_, print| (keys.turn(print), UNTOLD)),
+            (None, Some(_)) => self.hash_rows(guard, |_, print| (keys.turn(print), print.fixed())),
+            (Some(polynomials), _) => self
+                .hash_rows(guard, |state, print| (polynomials.fingerprint(state), print.fixed())),
         }
     }
 
     /// `looks` makes the fingerprint of this search and what a collector is told,
     /// from the state and the fingerprint that is the same in all.
     #[inline(always)]
-    fn hash_rows(&mut self, looks: impl Fn(&[u8], Fingerprint) -> (Fingerprint, u64)) {
+    fn hash_rows(
+        &mut self,
+        guard: &Guard,
+        looks: impl Fn(&[u8], Fingerprint) -> (Fingerprint, u64),
+    ) {
         let LossyStore { filter, hidden, .. } = self.store;
         let (hashed, hidden) = (&mut self.hashed, *hidden);
         hashed.clear();
@@ -322,22 +352,37 @@ impl<F: Filter> LossyWriter<'_, F> {
         while let Some((at, state)) = states.next() {
             let state = &state[hidden..];
             let (print, fixed) = looks(state, fingerprint(state));
-            filter.prefetch(print);
-            push_reserved(hashed, Hashed { print, fixed, at: at as u32 });
+            let place = filter.approach(print, guard);
+            push_reserved(hashed, Hashed { print, place, fixed, at: at as u32 });
         }
     }
 
-    fn settle_hashed(&mut self, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
+    /// Passes over those that are there. Whether one is nobody can foresee, so there
+    /// is no branch on it.
+    fn look<const FAST: bool>(&mut self) {
+        let LossyWriter { store, hashed, teller, .. } = self;
+        let mut n_left = 0;
+        for i in 0..hashed.len() {
+            let row = hashed[i];
+            let (is_there, place) = store.filter.look::<FAST>(row.place, row.print);
+            teller.note_if(is_there, false, row.fixed);
+            hashed[n_left] = Hashed { place, ..row };
+            n_left += !is_there as usize;
+        }
+        hashed.truncate(n_left);
+    }
+
+    /// Marks those that are left, and keeps what is new.
+    fn mark(&mut self, guard: &Guard, mut new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let LossyWriter { store, rows, hashed, desk, teller, dice, set, .. } = self;
         let LossyStore { filter, slab, .. } = store;
-        let guard = &crossbeam_epoch::pin();
-        for Hashed { print, fixed, at } in hashed.iter().copied() {
+        for Hashed { print, place, fixed, at } in hashed.iter().copied() {
             // What is marked must be kept where the search may go on in spite of all.
             if !F::LOSES && !slab.make_ready(rows.len_of(at as usize), desk) {
                 return Err(Full);
             }
             let unlucky = store.unlucky > 0 && !filter.contains(print) && store.is_unlucky(dice);
-            match if unlucky { Marked::New } else { filter.mark(print, set, guard) } {
+            match if unlucky { Marked::New } else { filter.mark(place, print, set, guard) } {
                 Marked::New => {
                     let (row, _) = rows.row(at as usize - HEAD);
                     let Row { state, mark, origin, cause } = row;
@@ -379,8 +424,14 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
     }
 
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
-        self.hash();
-        let result = self.settle_hashed(new);
+        let guard = &crossbeam_epoch::pin();
+        self.hash(guard);
+        match (F::LOOKS, can_look_fast()) {
+            (true, true) => self.look::<true>(),
+            (true, false) => self.look::<false>(),
+            (false, _) => {}
+        }
+        let result = self.mark(guard, new);
         self.rows.clear();
         result
     }

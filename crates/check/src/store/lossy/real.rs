@@ -9,7 +9,6 @@ use super::{Bitstate, Compact, Filter, Layout, Marked};
 use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::crc::Crc;
 use crate::memory::Budget;
-use crossbeam_epoch::pin;
 use ir::fault::Fault;
 use ir::interpret::Interpreter;
 use ir::model::{Flow, Model, Sink, Step};
@@ -166,7 +165,7 @@ fn check_bits(layout: Layout, expected: fn(f64, f64, u32) -> f64) {
             let bits = room * marked.len() as u64;
             let filter = Bitstate::new(bits, hashes, layout, &budget()).expect("room");
             marked.iter().for_each(|state| {
-                filter.mark(*state, &mut 0, &pin());
+                filter.mark_one(*state, &mut 0);
             });
             let found = others.iter().filter(|state| filter.contains(**state)).count();
             let probability = expected(filter.bits() as f64, marked.len() as f64, hashes);
@@ -209,7 +208,7 @@ fn signatures_of_real_states_collide_as_in_theory() {
             let filter = Compact::with_slots(slots, bits, false, &budget()).expect("room");
             let seen = marked
                 .iter()
-                .filter(|state| filter.mark(**state, &mut 0, &pin()) == Marked::Seen)
+                .filter(|state| filter.mark_one(**state, &mut 0) == Marked::Seen)
                 .count();
             // One value stands for a free slot.
             let signatures = ((1u64 << bits) - 1) as f64;

@@ -4,7 +4,6 @@ use super::{Bitstate, Collect, Compact, Filter, Fingerprints, Layout, LossyStore
 use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::memory::Budget;
 use crate::store::{Store, Writer};
-use crossbeam_epoch::pin;
 use std::collections::HashSet;
 use std::sync::{Arc, Mutex};
 
@@ -26,7 +25,7 @@ fn state(number: u64, random: bool) -> Fingerprint {
 fn taken_for_others(filter: &impl Filter, n: u64, random: bool) -> (f64, f64) {
     let mut set = 0;
     for number in 0..n {
-        filter.mark(state(number, random), &mut set, &pin());
+        filter.mark_one(state(number, random), &mut set);
     }
     assert!((0..n).all(|number| filter.contains(state(number, random))));
     let taken = (n..2 * n).filter(|number| filter.contains(state(*number, random)));
@@ -34,7 +33,7 @@ fn taken_for_others(filter: &impl Filter, n: u64, random: bool) -> (f64, f64) {
 }
 
 fn mark(filter: &impl Filter, state: Fingerprint) -> Marked {
-    filter.mark(state, &mut 0, &pin())
+    filter.mark_one(state, &mut 0)
 }
 
 /// Whether a count out of `n` is what a probability makes likely.
@@ -158,7 +157,7 @@ fn remainders_collide_as_in_theory() {
         let filter = Bitstate::new(bits, 3, layout, &budget()).expect("room");
         let mut set = 0;
         (0..n).for_each(|number| {
-            filter.mark(print(number), &mut set, &pin());
+            filter.mark_one(print(number), &mut set);
         });
         let count = (n..2 * n).filter(|number| filter.contains(print(*number))).count() as f64;
         let fill = set as f64 / bits as f64;
@@ -178,7 +177,7 @@ fn all_numbers_of_bits_are_set_alike() {
             let (marked, put) = (arena(), arena());
             for number in 0..2_000 {
                 let mut set = 0;
-                let new = marked.mark(print(number), &mut set, &pin()) == Marked::New;
+                let new = marked.mark_one(print(number), &mut set) == Marked::New;
                 assert_eq!(set, put.put(print(number)), "{layout:?} {hashes}");
                 assert!(new == (set > 0) && marked.contains(print(number)));
             }
@@ -206,7 +205,7 @@ fn fingerprints_are_poured_into_an_arena_without_loss() {
         // As if all had been marked there, but for those that looked marked.
         let (direct, mut marked) = (arena(), 0);
         for number in 0..n {
-            direct.mark(print(number), &mut marked, &pin());
+            direct.mark_one(print(number), &mut marked);
             assert!(poured.contains(print(number)));
         }
         assert_eq!(set, marked);

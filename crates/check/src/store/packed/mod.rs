@@ -287,7 +287,6 @@ impl Store for PackedStore {
             chunk: Chunk::NONE,
             rows: Rows::new(exact::MOST_BYTES),
             offered: Vec::new(),
-            missing: Vec::new(),
             beyond: Vec::new(),
             padded: Vec::new(),
         }
@@ -323,8 +322,6 @@ pub struct PackedWriter<'s> {
     rows: Rows,
     /// The rows, while they are settled.
     offered: Vec<Offered>,
-    /// Those of them that are new, as far as is known.
-    missing: Vec<Offered>,
     /// Rows that have no place in their first line.
     beyond: Vec<Offered>,
     /// A state with room behind it.
@@ -378,20 +375,16 @@ impl PackedWriter<'_> {
         result
     }
 
-    /// Inserts all that was offered. If memory ends on the way the rest is forgotten: all
+    /// Inserts all that is left. If memory ends on the way the rest is forgotten: all
     /// that was expanded is expanded again then.
-    fn settle_offered(
+    fn insert_offered(
         &mut self,
         guard: &Guard,
         mut new: impl FnMut(Token, u32, Cause),
     ) -> Result<(), Full> {
-        match can_look_fast() {
-            true => self.look_for_offered::<true>(),
-            false => self.look_for_offered::<false>(),
-        }
         let table = &self.store.table;
-        for i in 0..self.missing.len() {
-            let row = self.missing[i];
+        for i in 0..self.offered.len() {
+            let row = self.offered[i];
             let hash = mix(row.packed);
             let position = row.position.again();
             if position.entry() == Some(row.packed) {
@@ -408,31 +401,26 @@ impl PackedWriter<'_> {
             table.prefetch_second(hash);
             self.beyond.push(row);
         }
-        if self.beyond.is_empty() { Ok(()) } else { self.settle_beyond(guard, new) }
+        if self.beyond.is_empty() { Ok(()) } else { self.insert_beyond(guard, new) }
     }
 
-    /// Finds out what of all that was offered is missing in its first line. Whether
-    /// it is nobody can foresee, so there is no branch on it.
-    #[inline(always)]
-    fn look_for_offered<const FAST: bool>(&mut self) {
-        let table = &self.store.table;
-        self.missing.clear();
-        self.missing.reserve(self.offered.len());
-        let missing = self.missing.spare_capacity_mut();
-        let mut n_missing = 0;
-        for row in &self.offered {
-            let (found, open) = table.look::<FAST>(row.position, row.packed);
-            let position = open.unwrap_or(row.position);
-            missing[n_missing].write(Offered { position, ..*row });
-            n_missing += !found as usize;
+    /// Passes over what is in its first line. Whether it is nobody can foresee, so
+    /// there is no branch on it.
+    fn look<const FAST: bool>(&mut self) {
+        let PackedWriter { store, offered, .. } = self;
+        let mut n_left = 0;
+        for i in 0..offered.len() {
+            let row = offered[i];
+            let (found, open) = store.table.look::<FAST>(row.position, row.packed);
+            offered[n_left] = Offered { position: open.unwrap_or(row.position), ..row };
+            n_left += !found as usize;
         }
-        // SAFETY: so many were written.
-        unsafe { self.missing.set_len(n_missing) };
+        offered.truncate(n_left);
     }
 
     /// Inserts what has no place in its first line.
     #[inline(never)]
-    fn settle_beyond(
+    fn insert_beyond(
         &mut self,
         guard: &Guard,
         mut new: impl FnMut(Token, u32, Cause),
@@ -518,8 +506,12 @@ impl Writer for PackedWriter<'_> {
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let guard = &crossbeam_epoch::pin();
         let taken = self.take(guard);
+        match can_look_fast() {
+            true => self.look::<true>(),
+            false => self.look::<false>(),
+        }
         // Those beside a misfit are as good as any.
-        let result = self.settle_offered(guard, new).and(taken);
+        let result = self.insert_offered(guard, new).and(taken);
         self.rows.clear();
         self.beyond.clear();
         result
