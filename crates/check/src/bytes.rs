@@ -155,7 +155,27 @@ const fn word_keys() -> [[u64; 2]; PIECE / STEP] {
 fn sum(bytes: &[u8]) -> [u64; 2] {
     match bytes.len() {
         STEP..=PIECE => halves(add_piece(bytes, first_sum(bytes.len()))),
+        0..STEP => {
+            let product = product(halves(padded(bytes)), WORD_KEYS[0]);
+            halves(first_sum(bytes.len()).wrapping_add(product))
+        }
         _ => sum_of_others(bytes),
+    }
+}
+
+/// Fewer bytes than a step, and zeros behind them; without a copy, as what was written
+/// in parts takes long to be read as a whole.
+#[inline(always)]
+fn padded(bytes: &[u8]) -> u128 {
+    let missing = STEP - bytes.len();
+    match (bytes.first_chunk(), bytes.last_chunk()) {
+        (Some(first), Some(last)) => {
+            let [first, last] = [first, last].map(|word| u64::from_le_bytes(*word));
+            // Of eight bytes none is left.
+            let last = last.checked_shr(8 * missing as u32).unwrap_or(0);
+            (last as u128) << 64 | first as u128
+        }
+        _ => bytes.iter().rev().fold(0, |all, byte| all << 8 | *byte as u128),
     }
 }
 
@@ -199,17 +219,11 @@ fn add_piece(bytes: &[u8], sum: u128) -> u128 {
     add(sum, len - STEP, n)
 }
 
-/// The same of few bytes, or of more than a piece.
+/// The same of more bytes than a piece has.
 #[inline(never)]
 fn sum_of_others(bytes: &[u8]) -> [u64; 2] {
     let len = bytes.len();
     let mut sum = first_sum(len);
-    if len < STEP {
-        let mut last = [0; STEP];
-        last[..len].copy_from_slice(bytes);
-        let [first, second] = halves(u128::from_le_bytes(last));
-        return halves(sum.wrapping_add(product([first, second], WORD_KEYS[0])));
-    }
     let mut start = 0;
     while len - start > PIECE {
         sum = add_piece(&bytes[start..start + PIECE], sum);
@@ -294,6 +308,16 @@ mod tests {
     use std::collections::HashSet;
 
     /// States that differ in their first bytes, with the same bytes behind.
+    #[test]
+    fn few_bytes_are_padded_with_zeros() {
+        let bytes: Vec<u8> = (1..STEP as u8).map(|byte| byte * 16 + 15).collect();
+        for len in 0..STEP {
+            let mut expected = [0; STEP];
+            expected[..len].copy_from_slice(&bytes[..len]);
+            assert_eq!(padded(&bytes[..len]), u128::from_le_bytes(expected), "{len}");
+        }
+    }
+
     #[test]
     fn long_runs_of_the_same_bytes_hide_no_difference() {
         for filler in [0, 1, 0xFF] {
