@@ -179,11 +179,18 @@ mod tests {
             let open = values.iter().find(|(there, _)| there & !FROZEN == EMPTY);
             let expected = (there, open.map(|(_, slot)| *slot));
             let as_slots = |(there, open): (bool, Option<Position>)| (there, open.map(|o| o.slot));
+            const SHIFT: u32 = 2;
+            let has_upper =
+                |there: u64| there >> SHIFT == value >> SHIFT || there & !FROZEN == EMPTY;
+            let sought = values.iter().find(|(there, _)| has_upper(*there)).map(|(_, slot)| *slot);
+            let as_slot = |sought: Option<Position>| sought.map(|position| position.slot);
             // SAFETY: the line is there.
             unsafe {
                 assert_eq!(as_slots(look::<false>(from, value)), expected);
+                assert_eq!(as_slot(seek::<false, SHIFT>(from, value >> SHIFT)), sought);
                 if can_look_fast() {
                     assert_eq!(as_slots(look::<true>(from, value)), expected);
+                    assert_eq!(as_slot(seek::<true, SHIFT>(from, value >> SHIFT)), sought);
                 }
             }
             n_found += there as usize;
