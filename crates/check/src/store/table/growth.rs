@@ -117,9 +117,15 @@ impl<E: Entry> Table<E> {
         }
         free.iter().for_each(|bytes| self.budget.give(bytes.len() as u64));
         let (map, budget) = (generation.map.clone(), self.budget.clone());
+        // What is kept takes memory, which is not to be had where it is taken by the
+        // small piece.
+        let keeps = self.growth.pieces == 1;
         // Nobody finds the shard any more, and those who have it hold guards.
         guard.defer(move || {
-            free.into_iter().for_each(|bytes| budget.keep(map.clone(), bytes));
+            free.into_iter().for_each(|bytes| match keeps {
+                true => budget.keep(map.clone(), bytes),
+                false => map.release(bytes.start, bytes.len()),
+            });
         });
         guard.flush();
     }
