@@ -256,13 +256,14 @@ impl ExactWriter<'_> {
         missing.resize(hashed.len(), 0);
         let (mut n_there, mut n_missing) = (0, 0);
         for (i, row) in (0..).zip(hashed.iter_mut()) {
+            (there[n_there], missing[n_missing]) = (i, i);
             let Some(position) = store.table.seek::<FAST>(row.position, row.hash) else {
                 beyond.push(i);
+                n_missing += 1;
                 continue;
             };
             row.position = position;
             ask(position);
-            (there[n_there], missing[n_missing]) = (i, i);
             let is_there = position.entry().is_some();
             n_there += is_there as usize;
             n_missing += !is_there as usize;
@@ -273,13 +274,13 @@ impl ExactWriter<'_> {
             let row = &mut hashed[i as usize];
             row.position = store.table.seek_beyond(row.hash);
             ask(row.position);
-            missing.push(i);
         }
     }
 
     /// Compares those whose tags are there: other states are missing too.
     fn compare(&mut self) {
         let ExactWriter { store, rows, hashed, there, missing, .. } = self;
+        let n_missing = missing.len();
         for i in there.iter().copied() {
             let row = &hashed[i as usize];
             let state = row.state(rows.bytes());
@@ -287,9 +288,12 @@ impl ExactWriter<'_> {
                 missing.push(i);
             }
         }
+        if missing.len() > n_missing {
+            missing.sort_unstable();
+        }
     }
 
-    /// Inserts those that are missing.
+    /// Inserts those that are missing, in their order.
     fn insert_missing(
         &mut self,
         guard: &Guard,

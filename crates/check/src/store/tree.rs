@@ -72,6 +72,7 @@ impl Store for TreeStore {
             desks: Desks::default(),
             guard: None,
             offered: Vec::new(),
+            beyond: Vec::new(),
             full: false,
             padded: Vec::new(),
         }
@@ -109,8 +110,8 @@ struct Batch {
 struct Waiting {
     /// Which of the parents; `NONE` if it has another shape.
     parent: u32,
-    mark: u32,
-    cause: Cause,
+    /// Where its state begins in the rows.
+    at: u32,
 }
 
 const NONE: u32 = u32::MAX;
@@ -168,7 +169,7 @@ impl Batch {
     /// Takes a state, which has `SLACK` bytes behind it, with the parent's numbers
     /// where nothing has changed.
     #[inline(always)]
-    fn add(&mut self, state: &[u8], parent: Option<usize>, mark: u32, cause: Cause) {
+    fn add(&mut self, state: &[u8], parent: Option<usize>, at: u32) {
         let (n_leaves, n_nodes) = (self.windows.len(), self.shape.n_nodes());
         let state = &state[..self.shape.len + SLACK];
         self.leaves.reserve(n_leaves);
@@ -187,7 +188,7 @@ impl Batch {
         }
         (n_leaves..n_nodes).for_each(|_| push_reserved(&mut self.nodes, 0));
         let parent = parent.map_or(NONE, |parent| parent as u32);
-        self.states.push(Waiting { parent, mark, cause });
+        self.states.push(Waiting { parent, at });
     }
 }
 
@@ -207,11 +208,11 @@ fn join(left: u32, right: u32) -> u64 {
     left as u64 | (right as u64) << 32
 }
 
-#[derive(Clone, Copy)]
 struct Offered {
     root: u64,
-    mark: u32,
-    cause: Cause,
+    /// Where its state begins in the rows.
+    at: u32,
+    is_new: bool,
 }
 
 pub struct TreeWriter<'s> {
@@ -226,6 +227,8 @@ pub struct TreeWriter<'s> {
     guard: Option<Guard>,
     /// States whose roots are known.
     offered: Vec<Offered>,
+    /// Numbers of those that have no place in their first line.
+    beyond: Vec<usize>,
     /// There was no room for a node.
     full: bool,
     /// A state with slack behind it.
@@ -258,12 +261,11 @@ impl TreeWriter<'_> {
             let len = self.rows.row(at).0.state.len();
             self.turn_to(len);
             let batch = &mut self.batches[self.current];
-            let (mark, origin, cause) = self.rows.found(state);
+            let (_, origin, _) = self.rows.found(state);
             let parent = batch.parent(origin);
-            batch.add(&self.rows.bytes()[state..], parent, mark, cause);
+            batch.add(&self.rows.bytes()[state..], parent, state as u32);
             at += stride(len);
         }
-        self.rows.clear();
     }
 
     /// Finds the roots of all states that wait. The parents stay.
@@ -345,7 +347,7 @@ impl TreeWriter<'_> {
             let root =
                 batch.number << (2 * NUMBER_BITS) | (left as u64) << NUMBER_BITS | right as u64;
             store.roots.prefetch(mix(root));
-            offered.push(Offered { root, mark: waiting.mark, cause: waiting.cause });
+            offered.push(Offered { root, at: waiting.at, is_new: false });
         }
     }
 
@@ -400,7 +402,7 @@ impl TreeWriter<'_> {
         let batch = &mut self.batches[self.current];
         // A successor of the state that was read last, if any was.
         let parent = batch.parents.len().checked_sub(1);
-        batch.add(&self.padded, parent, 0, 0);
+        batch.add(&self.padded, parent, 0);
         self.fold();
         if std::mem::take(&mut self.full) {
             return Err(Full);
@@ -449,27 +451,29 @@ impl Writer for TreeWriter<'_> {
         self.fold();
         let guard = &self.guard.take().unwrap_or_else(crossbeam_epoch::pin);
         let mut result = if std::mem::take(&mut self.full) { Err(Full) } else { Ok(()) };
-        let roots = &self.store.roots;
-        let mut n_left = 0;
-        for i in 0..self.offered.len() {
-            let Offered { root, mark, cause } = self.offered[i];
-            match roots.insert_near(mix(root), root, guard) {
-                Some(Inserted::New(_)) => new(root, mark, cause),
-                Some(_) => {}
-                None => {
-                    self.offered[n_left] = self.offered[i];
-                    n_left += 1;
-                }
+        let TreeWriter { store, rows, offered, beyond, .. } = self;
+        for (i, Offered { root, is_new, .. }) in offered.iter_mut().enumerate() {
+            match store.roots.insert_near(mix(*root), *root, guard) {
+                Some(inserted) => *is_new = matches!(inserted, Inserted::New(_)),
+                None => beyond.push(i),
             }
         }
-        self.offered.truncate(n_left);
-        for Offered { root, mark, cause } in self.offered.drain(..) {
-            match roots.insert_value(mix(root), root, guard) {
-                Inserted::New(_) => new(root, mark, cause),
-                Inserted::Found(_) => {}
+        for i in beyond.drain(..) {
+            let Offered { root, is_new, .. } = &mut offered[i];
+            match store.roots.insert_value(mix(*root), *root, guard) {
                 Inserted::NoRoom => result = Err(Full),
+                inserted => *is_new = matches!(inserted, Inserted::New(_)),
             }
         }
+        // They come length by length.
+        offered.sort_by_key(|row| row.at);
+        for Offered { root, at, is_new } in offered.drain(..) {
+            if is_new {
+                let (mark, _, cause) = rows.found(at as usize);
+                new(root, mark, cause);
+            }
+        }
+        rows.clear();
         result
     }
 

@@ -104,6 +104,9 @@ impl Filter for Fingerprints {
     #[inline(always)]
     fn look<const FAST: bool>(&self, from: Position, state: Fingerprint) -> (bool, Position) {
         let (is_there, open) = self.table.look::<FAST>(from, Rest::of(state.0));
+        if open.is_none() & !is_there {
+            self.table.prefetch_second(state.0);
+        }
         (is_there, open.unwrap_or(from))
     }
 

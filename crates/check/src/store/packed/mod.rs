@@ -287,7 +287,6 @@ impl Store for PackedStore {
             chunk: Chunk::NONE,
             rows: Rows::new(exact::MOST_BYTES),
             offered: Vec::new(),
-            beyond: Vec::new(),
             padded: Vec::new(),
         }
     }
@@ -322,8 +321,6 @@ pub struct PackedWriter<'s> {
     rows: Rows,
     /// The rows, while they are settled.
     offered: Vec<Offered>,
-    /// Rows that have no place in their first line.
-    beyond: Vec<Offered>,
     /// A state with room behind it.
     padded: Vec<u8>,
 }
@@ -375,8 +372,8 @@ impl PackedWriter<'_> {
         result
     }
 
-    /// Inserts all that is left. If memory ends on the way the rest is forgotten: all
-    /// that was expanded is expanded again then.
+    /// Inserts all that is left, in its order. If memory ends on the way the rest is
+    /// forgotten: all that was expanded is expanded again then.
     fn insert_offered(
         &mut self,
         guard: &Guard,
@@ -391,17 +388,15 @@ impl PackedWriter<'_> {
                 // It was offered twice.
                 continue;
             }
-            if position.is_free() && table.has_room(position, hash) {
-                self.store.reserve(&mut self.chunk)?;
-                if table.put_at(position, hash, row.packed) {
-                    self.note(row, &mut new)?;
-                    continue;
-                }
+            self.store.reserve(&mut self.chunk)?;
+            let is_near = position.is_free() && table.has_room(position, hash);
+            if is_near && table.put_at(position, hash, row.packed)
+                || self.insert_beyond(row, guard)?
+            {
+                self.note(row, &mut new)?;
             }
-            table.prefetch_second(hash);
-            self.beyond.push(row);
         }
-        if self.beyond.is_empty() { Ok(()) } else { self.insert_beyond(guard, new) }
+        Ok(())
     }
 
     /// Passes over what is in its first line. Whether it is nobody can foresee, so
@@ -412,30 +407,23 @@ impl PackedWriter<'_> {
         for i in 0..offered.len() {
             let row = offered[i];
             let (found, open) = store.table.look::<FAST>(row.position, row.packed);
+            if open.is_none() & !found {
+                store.table.prefetch_second(mix(row.packed));
+            }
             offered[n_left] = Offered { position: open.unwrap_or(row.position), ..row };
             n_left += !found as usize;
         }
         offered.truncate(n_left);
     }
 
-    /// Inserts what has no place in its first line.
+    /// Inserts what has no place in its first line; whether it is new.
     #[inline(never)]
-    fn insert_beyond(
-        &mut self,
-        guard: &Guard,
-        mut new: impl FnMut(Token, u32, Cause),
-    ) -> Result<(), Full> {
-        let mut beyond = std::mem::take(&mut self.beyond);
-        let result = beyond.drain(..).try_for_each(|row| {
-            self.store.reserve(&mut self.chunk)?;
-            match self.store.table.insert_value(mix(row.packed), row.packed, guard) {
-                Inserted::New(_) => self.note(row, &mut new),
-                Inserted::Found(_) => Ok(()),
-                Inserted::NoRoom => Err(Full),
-            }
-        });
-        self.beyond = beyond;
-        result
+    fn insert_beyond(&self, row: Offered, guard: &Guard) -> Result<bool, Full> {
+        match self.store.table.insert_value(mix(row.packed), row.packed, guard) {
+            Inserted::New(_) => Ok(true),
+            Inserted::Found(_) => Ok(false),
+            Inserted::NoRoom => Err(Full),
+        }
     }
 
     /// A row was put into the table.
@@ -513,7 +501,6 @@ impl Writer for PackedWriter<'_> {
         // Those beside a misfit are as good as any.
         let result = self.insert_offered(guard, new).and(taken);
         self.rows.clear();
-        self.beyond.clear();
         result
     }
 
