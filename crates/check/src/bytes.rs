@@ -307,7 +307,6 @@ mod tests {
     use super::*;
     use std::collections::HashSet;
 
-    /// States that differ in their first bytes, with the same bytes behind.
     #[test]
     fn few_bytes_are_padded_with_zeros() {
         let bytes: Vec<u8> = (1..STEP as u8).map(|byte| byte * 16 + 15).collect();
@@ -318,6 +317,7 @@ mod tests {
         }
     }
 
+    /// States that differ in their first bytes, with the same bytes behind.
     #[test]
     fn long_runs_of_the_same_bytes_hide_no_difference() {
         for filler in [0, 1, 0xFF] {

@@ -85,8 +85,7 @@ impl Budget {
         self.give(pages.len() as u64);
     }
 
-    /// Bytes that are kept for whoever comes next.
-    #[cfg(test)]
+    /// Bytes that are kept for whoever comes next; they count as used.
     pub fn spare(&self) -> u64 {
         self.spares.bytes()
     }
@@ -99,8 +98,9 @@ impl Budget {
         self.peak.load(Ordering::Relaxed)
     }
 
+    /// What can be taken, with what is kept.
     pub fn left(&self) -> u64 {
-        self.limit.saturating_sub(self.used())
+        self.limit.saturating_sub(self.used()) + self.spare()
     }
 
     pub fn limit(&self) -> u64 {
@@ -257,6 +257,10 @@ impl Mapping {
         // the caller says that nobody uses them.
         unsafe {
             let (old, new) = (from.start.add(from_at).cast(), self.start.add(at));
+            let page = libc::sysconf(libc::_SC_PAGESIZE) as usize;
+            if !(old as usize | new as usize | len).is_multiple_of(page) {
+                return false;
+            }
             let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED | libc::MREMAP_DONTUNMAP;
             if libc::mremap(old, len, len, flags, new) != new.cast() {
                 // What was here may be gone.

@@ -82,7 +82,6 @@ impl Spares {
         std::mem::take(&mut self.lock().spares)
     }
 
-    #[cfg(test)]
     pub fn bytes(&self) -> u64 {
         self.lock().spares.iter().map(|spare| spare.pages.len() as u64).sum()
     }
@@ -133,6 +132,7 @@ mod tests {
         budget.give(UNIT as u64);
         budget.keep(map.clone(), 0..UNIT);
         assert_eq!((budget.used(), budget.spare()), (UNIT as u64, UNIT as u64));
+        assert_eq!(budget.left(), 8 * UNIT as u64);
         assert!(budget.take(8 * UNIT as u64) && !budget.take(1));
         // There is no plenty any more.
         budget.give(UNIT as u64);

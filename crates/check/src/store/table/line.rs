@@ -26,7 +26,8 @@ struct Look {
 /// that had no entry, if there is one. `FAST` only if the machine is.
 ///
 /// # Safety
-/// The position must be one in a table whose memory is still there.
+/// The position must be one in a table whose memory is still there, and `FAST` false
+/// unless `can_look_fast`.
 #[inline(always)]
 pub unsafe fn look<const FAST: bool>(from: Position, value: u64) -> (bool, Option<Position>) {
     // SAFETY: the caller's promise.

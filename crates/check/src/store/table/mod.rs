@@ -178,11 +178,11 @@ impl Position {
         (self.value & !FROZEN != EMPTY).then_some(self.value)
     }
 
-    /// The slot as it is now. The guard must be the one of `seek`.
+    /// The slot as it is now. The guard must be the one of `approach`.
     #[inline(always)]
     pub fn again(self) -> Position {
-        // SAFETY: `seek` has found the slot in a mapping that lives as long as
-        // the table. Acquire: what an entry points to was written before the entry.
+        // SAFETY: a search has begun or ended at the slot, in a mapping that lives as long
+        // as the table. Acquire: what an entry points to was written before the entry.
         let value = unsafe { (*self.slot).load(Ordering::Acquire) };
         Position { value, ..self }
     }
@@ -396,7 +396,7 @@ impl<E: Entry> Table<E> {
         let mut slot = from.slot;
         for _ in 0..LINE_SLOTS {
             // Relaxed: there is nothing behind the entry.
-            // SAFETY: as in `seek`.
+            // SAFETY: as in `look`.
             let there = unsafe { (*slot).load(Ordering::Relaxed) };
             if there == value || there & !FROZEN == EMPTY {
                 return Some(Position { slot, value: there });
@@ -412,7 +412,10 @@ impl<E: Entry> Table<E> {
     /// `approach` with a guard that is still there; `FAST` only if the machine is.
     #[inline(always)]
     pub fn look<const FAST: bool>(&self, from: Position, value: u64) -> (bool, Option<Position>) {
-        // SAFETY: as in `seek`.
+        debug_assert!(!FAST || can_look_fast());
+        // SAFETY: the caller's promises: the slot is one of a mapping that lives as long as
+        // the table, its line holds what it held as long as the guard, and the machine is
+        // fast.
         unsafe { line::look::<FAST>(from, value) }
     }
 
@@ -584,9 +587,11 @@ impl Table<Placed> {
     /// which memory is asked for. `FAST` only if the machine is.
     #[inline(always)]
     pub fn seek<const FAST: bool>(&self, from: Position, hash: u64) -> Option<Position> {
-        // SAFETY: `approach` has found the first slot in a mapping that lives as long
-        // as the table, and shards consist of whole lines; if its shard has moved on
-        // since, what it holds stays as long as the guard.
+        debug_assert!(!FAST || can_look_fast());
+        // SAFETY: the caller's promise that the machine is fast. `approach` or `first` has
+        // found the first slot in a mapping that lives as long as the table, and shards
+        // consist of whole lines; if its shard has moved on since, what it holds stays as
+        // long as the guard.
         let position = unsafe { line::seek::<FAST, PLACE_BITS>(from, tag(hash)) };
         if position.is_none() {
             self.prefetch_second(hash);
