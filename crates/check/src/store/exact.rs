@@ -15,7 +15,7 @@ use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
 use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, can_look_fast, tag};
 use super::tree::{MOST_SHAPES, TreeStore};
-use super::{Full, SAMPLE, States, Store, Token, Writer, push_reserved};
+use super::{Full, MOST_BYTES, SAMPLE, States, Store, Token, Writer, push_reserved};
 use crate::blocks::damaged;
 use crate::bytes::{equal, hash};
 use crate::files::Trouble;
@@ -29,8 +29,6 @@ use std::sync::Arc;
 /// fuller tables have longer searches.
 pub(super) const GROWTH: Growth =
     Growth { quick: 8192, eighths: 16, full: 44, pieces: 1, ahead: 64 };
-/// Bytes of rows that are settled at once at the latest: few enough for a near cache.
-pub(super) const MOST_BYTES: usize = 64 << 10;
 
 pub struct ExactStore {
     table: Table<Placed>,

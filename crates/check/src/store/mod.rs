@@ -36,6 +36,9 @@ pub type Name<'n> = dyn FnMut(Token) -> Result<Token, Full> + 'n;
 /// States of which a tree's shapes are learnt.
 const SAMPLE: usize = 32_768;
 
+/// Bytes of rows that are settled at once at the latest: few enough for a near cache.
+const MOST_BYTES: usize = 64 << 10;
+
 /// The store is full.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Full;

@@ -466,7 +466,7 @@ impl Writer for TreeWriter<'_> {
             }
         }
         // They come length by length.
-        offered.sort_by_key(|row| row.at);
+        offered.sort_unstable_by_key(|row| row.at);
         for Offered { root, at, is_new } in offered.drain(..) {
             if is_new {
                 let (mark, _, cause) = rows.found(at as usize);

@@ -103,11 +103,7 @@ impl Filter for Fingerprints {
 
     #[inline(always)]
     fn look<const FAST: bool>(&self, from: Position, state: Fingerprint) -> (bool, Position) {
-        let (is_there, open) = self.table.look::<FAST>(from, Rest::of(state.0));
-        if open.is_none() & !is_there {
-            self.table.prefetch_second(state.0);
-        }
-        (is_there, open.unwrap_or(from))
+        self.table.look::<FAST>(from, state.0, Rest::of(state.0))
     }
 
     #[inline(always)]
@@ -118,14 +114,7 @@ impl Filter for Fingerprints {
         _set: &mut u64,
         guard: &Guard,
     ) -> Marked {
-        let (at, entry) = (at.again(), Rest::of(hash));
-        if at.entry() == Some(entry) {
-            return Marked::Seen;
-        }
-        if at.is_free() && self.table.has_room(at, hash) && self.table.put_at(at, hash, entry) {
-            return Marked::New;
-        }
-        match self.table.insert_value(hash, entry, guard) {
+        match self.table.insert_looked(at, hash, Rest::of(hash), guard) {
             Inserted::New(_) => Marked::New,
             Inserted::Found(_) => Marked::Seen,
             Inserted::NoRoom => Marked::NoRoom,

@@ -27,9 +27,8 @@ pub use compact::Compact;
 pub use fingerprints::Fingerprints;
 pub use near::Marker;
 
-use super::exact::MOST_BYTES;
 use super::table::can_look_fast;
-use super::{Full, States, Store, Token, Writer, push_reserved};
+use super::{Full, MOST_BYTES, States, Store, Token, Writer, push_reserved};
 use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::crc::Crc;
 use crate::dice::Dice;

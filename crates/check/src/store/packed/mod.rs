@@ -25,7 +25,7 @@ use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
 use super::table::{Growth, Inserted, Position, Table, Whole, can_look_fast, mix};
 use super::tree::{self, MOST_SHAPES, TreeStore};
-use super::{Full, Name, SAMPLE, States, Store, Token, Writer, push_reserved};
+use super::{Full, MOST_BYTES, Name, SAMPLE, States, Store, Token, Writer, push_reserved};
 use crate::blocks::damaged;
 use crate::files::Trouble;
 use crate::memory::Budget;
@@ -285,7 +285,7 @@ impl Store for PackedStore {
         PackedWriter {
             store: self,
             chunk: Chunk::NONE,
-            rows: Rows::new(exact::MOST_BYTES),
+            rows: Rows::new(MOST_BYTES),
             offered: Vec::new(),
             padded: Vec::new(),
         }
@@ -379,21 +379,14 @@ impl PackedWriter<'_> {
         guard: &Guard,
         mut new: impl FnMut(Token, u32, Cause),
     ) -> Result<(), Full> {
-        let table = &self.store.table;
         for i in 0..self.offered.len() {
             let row = self.offered[i];
-            let hash = mix(row.packed);
-            let position = row.position.again();
-            if position.entry() == Some(row.packed) {
-                // It was offered twice.
-                continue;
-            }
             self.store.reserve(&mut self.chunk)?;
-            let is_near = position.is_free() && table.has_room(position, hash);
-            if is_near && table.put_at(position, hash, row.packed)
-                || self.insert_beyond(row, guard)?
-            {
-                self.note(row, &mut new)?;
+            let table = &self.store.table;
+            match table.insert_looked(row.position, mix(row.packed), row.packed, guard) {
+                Inserted::New(_) => self.note(row, &mut new)?,
+                Inserted::Found(_) => {}
+                Inserted::NoRoom => return Err(Full),
             }
         }
         Ok(())
@@ -406,24 +399,12 @@ impl PackedWriter<'_> {
         let mut n_left = 0;
         for i in 0..offered.len() {
             let row = offered[i];
-            let (found, open) = store.table.look::<FAST>(row.position, row.packed);
-            if open.is_none() & !found {
-                store.table.prefetch_second(mix(row.packed));
-            }
-            offered[n_left] = Offered { position: open.unwrap_or(row.position), ..row };
-            n_left += !found as usize;
+            let hash = mix(row.packed);
+            let (is_there, position) = store.table.look::<FAST>(row.position, hash, row.packed);
+            offered[n_left] = Offered { position, ..row };
+            n_left += !is_there as usize;
         }
         offered.truncate(n_left);
-    }
-
-    /// Inserts what has no place in its first line; whether it is new.
-    #[inline(never)]
-    fn insert_beyond(&self, row: Offered, guard: &Guard) -> Result<bool, Full> {
-        match self.store.table.insert_value(mix(row.packed), row.packed, guard) {
-            Inserted::New(_) => Ok(true),
-            Inserted::Found(_) => Ok(false),
-            Inserted::NoRoom => Err(Full),
-        }
     }
 
     /// A row was put into the table.

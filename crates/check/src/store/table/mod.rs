@@ -408,15 +408,44 @@ impl<E: Entry> Table<E> {
     }
 
     /// The same without a branch for each slot: whether it is there, and if not, where
-    /// it may be put in the first line, if anywhere. The position must be by
+    /// it may be put in the first line; if nowhere, asks for the second. The position must be by
     /// `approach` with a guard that is still there; `FAST` only if the machine is.
     #[inline(always)]
-    pub fn look<const FAST: bool>(&self, from: Position, value: u64) -> (bool, Option<Position>) {
+    pub fn look<const FAST: bool>(
+        &self,
+        from: Position,
+        hash: u64,
+        value: u64,
+    ) -> (bool, Position) {
         debug_assert!(!FAST || can_look_fast());
         // SAFETY: the caller's promises: the slot is one of a mapping that lives as long as
         // the table, its line holds what it held as long as the guard, and the machine is
         // fast.
-        unsafe { line::look::<FAST>(from, value) }
+        let (is_there, open) = unsafe { line::look::<FAST>(from, value) };
+        if open.is_none() & !is_there {
+            self.prefetch_second(hash);
+        }
+        (is_there, open.unwrap_or(from))
+    }
+
+    /// Inserts an entry that stands for itself where `look` has not found it. The guard
+    /// must be the same.
+    #[inline(always)]
+    pub fn insert_looked(&self, at: Position, hash: u64, value: u64, guard: &Guard) -> Inserted {
+        // It may have been offered twice.
+        let at = at.again();
+        if at.entry() == Some(value) {
+            return Inserted::Found(value);
+        }
+        if at.is_free() && self.has_room(at, hash) && self.put_at(at, hash, value) {
+            return Inserted::New(value);
+        }
+        self.insert_beyond(hash, value, guard)
+    }
+
+    #[inline(never)]
+    fn insert_beyond(&self, hash: u64, value: u64, guard: &Guard) -> Inserted {
+        self.insert_value(hash, value, guard)
     }
 
     /// Inserts an entry that stands for itself, if that can be done in the first
