@@ -80,7 +80,7 @@ impl Stack {
             }
             let Some(top) = self.segments.back_mut() else { break };
             let n = top.room().min(states.len());
-            states.by_ref().take(n).for_each(|state| top.push(state));
+            top.extend(states.by_ref().take(n));
         }
         result
     }
@@ -93,7 +93,7 @@ impl Stack {
             && let Some(top) = self.segments.back_mut()
         {
             let taken = top.len().min(n - to.len());
-            to.extend((top.to - taken..top.to).rev().map(|at| top.get(at)));
+            to.extend(top.states()[top.to - taken..top.to].iter().rev().map(decode));
             top.to -= taken;
             if top.len() == 0 {
                 let empty = self.segments.pop_back();
@@ -191,10 +191,9 @@ impl Stack {
             let n = (self.n_on_disk - from).min(BATCH as u64);
             let batch = &mut bytes[..n as usize * STATE];
             seek(&mut self.disk, from)?.read_exact(batch)?;
-            for bytes in batch.chunks_exact_mut(STATE) {
+            for bytes in batch.as_chunks_mut().0 {
                 let state = decode(bytes);
-                let renamed = Waiting { token: name(state.token)?, ..state };
-                bytes.copy_from_slice(&encode(renamed));
+                *bytes = encode(Waiting { token: name(state.token)?, ..state });
             }
             seek(&mut self.disk, from)?.write_all(batch)?;
             from += n;
@@ -340,20 +339,27 @@ impl Segment {
         self.map.len() / STATE - self.to
     }
 
+    /// All states there is room for.
     #[inline(always)]
-    fn push(&mut self, state: Waiting) {
-        self.set(self.to, state);
-        self.to += 1;
+    fn states(&self) -> &[[u8; STATE]] {
+        self.map.as_chunks().0
     }
 
-    #[inline]
+    /// Adds states, for which there is room.
+    #[inline(always)]
+    fn extend(&mut self, states: impl ExactSizeIterator<Item = Waiting>) {
+        let n = states.len();
+        let free = &mut self.map.as_chunks_mut().0[self.to..self.to + n];
+        free.iter_mut().zip(states).for_each(|(free, state)| *free = encode(state));
+        self.to += n;
+    }
+
     fn get(&self, at: usize) -> Waiting {
-        decode(&self.map[at * STATE..(at + 1) * STATE])
+        decode(&self.states()[at])
     }
 
-    #[inline]
     fn set(&mut self, at: usize, state: Waiting) {
-        self.map[at * STATE..(at + 1) * STATE].copy_from_slice(&encode(state));
+        self.map.as_chunks_mut().0[at] = encode(state);
     }
 
     fn bytes(&self) -> &[u8] {
@@ -378,11 +384,11 @@ fn encode(state: Waiting) -> [u8; STATE] {
 }
 
 #[inline]
-fn decode(bytes: &[u8]) -> Waiting {
+fn decode(bytes: &[u8; STATE]) -> Waiting {
     let (mut token, mut depth, mut cause) = ([0; 8], [0; 4], [0; 2]);
     token.copy_from_slice(&bytes[..8]);
     depth.copy_from_slice(&bytes[8..12]);
-    cause.copy_from_slice(&bytes[12..STATE]);
+    cause.copy_from_slice(&bytes[12..]);
     let (token, depth) = (u64::from_le_bytes(token), u32::from_le_bytes(depth));
     Waiting { token, depth, cause: u16::from_le_bytes(cause) }
 }
