@@ -164,13 +164,12 @@ impl<'r, W: Writer> Worker<'r, W> {
             finds.settle();
         }
         let mut bundle = [Found::NONE; N];
-        for ((found, space), waiting) in bundle.iter_mut().zip(spaces).zip(states) {
-            *found = Found {
-                state: finds.writer.read(waiting.token, space),
-                cause: if *leaves_out { waiting.cause } else { 0 },
-                head: waiting.head(),
-            };
-        }
+        let tokens = states.iter().map(|waiting| waiting.token);
+        finds.writer.read_all(tokens, spaces, |number, state| {
+            let waiting = states[number];
+            let cause = if *leaves_out { waiting.cause } else { 0 };
+            bundle[number] = Found { state, cause, head: waiting.head() };
+        });
         model.expand_all(&bundle[..states.len()], finds);
     }
 

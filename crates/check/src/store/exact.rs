@@ -13,9 +13,9 @@
 use super::packed::{Aim, Form, Known, PackedStore};
 use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
-use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Table, can_look_fast, tag};
+use super::table::{Growth, Inserted, PLACE_BITS, Placed, Position, Sight, Table, by_sight, tag};
 use super::tree::{MOST_SHAPES, TreeStore};
-use super::{Full, MOST_BYTES, SAMPLE, States, Store, Token, Writer, push_reserved};
+use super::{Full, MOST_BYTES, SAMPLE, States, Store, Token, Writer, fill};
 use crate::blocks::damaged;
 use crate::bytes::{equal, hash};
 use crate::files::Trouble;
@@ -231,31 +231,33 @@ impl ExactWriter<'_> {
     /// Hashes all rows, and asks for their slots.
     fn hash(&mut self, guard: &Guard) {
         let ExactWriter { store, rows, hashed, .. } = self;
-        hashed.clear();
-        hashed.reserve(rows.used() / HEAD);
+        let ExactStore { table, hidden, .. } = store;
         let mut states = States::of(rows);
-        while let Some((at, state)) = states.next() {
-            let hash = store.hash(state);
-            let position = store.table.approach(hash, guard);
-            let (at, len) = (at as u32, state.len() as u32);
-            push_reserved(hashed, Hashed { hash, position, at, len });
-        }
+        fill(hashed, rows.used() / HEAD, || {
+            let (at, state) = states.next()?;
+            let hash = hash(&state[*hidden..]);
+            let position = table.approach(hash, guard);
+            Some(Hashed { hash, position, at: at as u32, len: state.len() as u32 })
+        });
     }
 
     /// Looks for their tags, and asks for the records that have them. Whether a tag is
     /// there nobody can foresee, so there is no branch on it.
-    fn seek<const FAST: bool>(&mut self) {
+    fn seek<S: Sight>(&mut self) {
         let ExactWriter { store, hashed, there, missing, beyond, last_len, .. } = self;
+        let ExactStore { table, records, .. } = store;
+        let last_len = *last_len;
         let ask = |position: Position| {
             let entry = position.entry().unwrap_or(0);
-            store.records.prefetch(Place(Placed::place(entry)), *last_len);
+            records.prefetch(Place(Placed::place(entry)), last_len);
         };
         there.resize(hashed.len(), 0);
         missing.resize(hashed.len(), 0);
+        let (those_there, those_missing) = (there.as_mut_slice(), missing.as_mut_slice());
         let (mut n_there, mut n_missing) = (0, 0);
         for (i, row) in (0..).zip(hashed.iter_mut()) {
-            (there[n_there], missing[n_missing]) = (i, i);
-            let Some(position) = store.table.seek::<FAST>(row.position, row.hash) else {
+            (those_there[n_there], those_missing[n_missing]) = (i, i);
+            let Some(position) = table.seek::<S>(row.position, row.hash) else {
                 beyond.push(i);
                 n_missing += 1;
                 continue;
@@ -270,7 +272,7 @@ impl ExactWriter<'_> {
         missing.truncate(n_missing);
         for i in beyond.drain(..) {
             let row = &mut hashed[i as usize];
-            row.position = store.table.seek_beyond(row.hash);
+            row.position = table.seek_beyond(row.hash);
             ask(row.position);
         }
     }
@@ -310,12 +312,11 @@ impl ExactWriter<'_> {
                 if store.is(entry, state) {
                     continue;
                 }
-            } else if position.is_free() && store.table.has_room(position, row.hash) {
+            } else if let Some(vacancy) = store.table.vacancy(position, row.hash) {
                 let (mark, origin, cause) = self.rows.found(row.at as usize);
                 let place = store.records.write(&mut self.chunk, state, Place(origin));
                 let Some(Place(place)) = place else { return Err(Full) };
-                let entry = tag(row.hash) << PLACE_BITS | place;
-                if store.table.put_at(position, row.hash, entry) {
+                if store.table.fill(vacancy, tag(row.hash) << PLACE_BITS | place) {
                     Records::keep(&mut self.chunk, state.len());
                     new(place, mark, cause);
                     continue;
@@ -388,10 +389,7 @@ impl Writer for ExactWriter<'_> {
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let guard = &crossbeam_epoch::pin();
         self.hash(guard);
-        match can_look_fast() {
-            true => self.seek::<true>(),
-            false => self.seek::<false>(),
-        }
+        by_sight!(S => self.seek::<S>());
         self.compare();
         let result = self.insert_missing(guard, new);
         self.rows.clear();

@@ -26,6 +26,7 @@ pub use shape::Shape;
 pub use tree::{TreeStore, TreeWriter};
 
 use ir::rows::{Cause, HEAD, Rows, stride};
+use std::cell::Cell;
 
 /// The name that a store gives to a state.
 pub type Token = u64;
@@ -73,6 +74,21 @@ pub trait Writer {
     fn read<'b>(&mut self, token: Token, space: &'b mut Vec<u8>) -> &'b [u8]
     where
         Self: 'b;
+
+    /// The same for many states, each with a space of its own; `each` is told of them,
+    /// by number.
+    fn read_all<'b>(
+        &mut self,
+        tokens: impl Iterator<Item = Token>,
+        spaces: &'b mut [Vec<u8>],
+        mut each: impl FnMut(usize, &'b [u8]),
+    ) where
+        Self: 'b,
+    {
+        for ((number, token), space) in tokens.enumerate().zip(spaces) {
+            each(number, self.read(token, space));
+        }
+    }
 
     /// Whether a new state may be taken for another, so that it is lost.
     fn loses(&self) -> bool {
@@ -128,8 +144,37 @@ impl<'r> States<'r> {
     }
 }
 
-/// Adds to a vector that has room: without that it may have to grow, a loop
-/// keeps what it works with in registers.
+/// Keeps what `look` does not find, as it gives it back. Whether it does nobody can
+/// foresee, so there is no branch on it.
+#[inline(always)]
+fn keep_missing<T: Copy>(rows: &mut Vec<T>, mut look: impl FnMut(T) -> (bool, T)) {
+    let cells = Cell::from_mut(rows.as_mut_slice()).as_slice_of_cells();
+    let mut n_left = 0;
+    for cell in cells {
+        let (is_there, row) = look(cell.get());
+        cells[n_left].set(row);
+        n_left += !is_there as usize;
+    }
+    rows.truncate(n_left);
+}
+
+/// Fills a vector with what comes, `most` items at most: a loop that need not look
+/// after a vector keeps what it works with in registers.
+#[inline(always)]
+fn fill<T>(to: &mut Vec<T>, most: usize, mut next: impl FnMut() -> Option<T>) {
+    to.clear();
+    to.reserve(most);
+    let room = to.spare_capacity_mut();
+    let mut n = 0;
+    while let Some(item) = next() {
+        room[n].write(item);
+        n += 1;
+    }
+    // SAFETY: so many were written.
+    unsafe { to.set_len(n) };
+}
+
+/// Adds to a vector that has room.
 #[inline(always)]
 fn push_reserved<T>(to: &mut Vec<T>, item: T) {
     assert!(to.len() < to.capacity());

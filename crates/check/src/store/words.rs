@@ -5,7 +5,7 @@
 
 use super::Full;
 use super::table::{
-    Growth, Inserted, PLACE_BITS, Placed, Position, Table, can_look_fast, mix, tag,
+    Growth, Inserted, PLACE_BITS, Placed, Position, Sight, Table, by_sight, mix, tag,
 };
 use crate::blocks::{damaged, read_number, write_number};
 use crate::files::Trouble;
@@ -134,10 +134,7 @@ impl<const K: usize> Words<K> {
             return Ok(());
         }
         desk.recent.resize(1 << RECENT_BITS, ([0; K], 0));
-        match can_look_fast() {
-            true => self.seek::<true>(desk, guard),
-            false => self.seek::<false>(desk, guard),
-        }
+        by_sight!(S => self.seek::<S>(desk, guard));
         let mut asked = std::mem::take(&mut desk.asked);
         let mut result = Ok(());
         for (i, asked) in asked.iter().enumerate() {
@@ -153,10 +150,10 @@ impl<const K: usize> Words<K> {
 
     /// Looks for the tags of all rows that were asked for, and asks for what has them.
     #[inline(always)]
-    fn seek<const FAST: bool>(&self, desk: &mut Desk<K>, guard: &Guard) {
+    fn seek<S: Sight>(&self, desk: &mut Desk<K>, guard: &Guard) {
         desk.positions.clear();
         desk.positions.extend(desk.asked.iter().map(|asked| {
-            let position = self.table.seek::<FAST>(self.table.first(asked.hash, guard), asked.hash);
+            let position = self.table.seek::<S>(self.table.first(asked.hash, guard), asked.hash);
             let position = position.unwrap_or_else(|| self.table.seek_beyond(asked.hash));
             self.prefetch(Placed::place(position.entry().unwrap_or(0)) as u32);
             position

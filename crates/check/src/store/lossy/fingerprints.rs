@@ -12,7 +12,7 @@ use super::{Bitstate, Filter, Marked};
 use crate::bytes::{Fingerprint, Keys};
 use crate::memory::Budget;
 use crate::store::exact::GROWTH;
-use crate::store::table::{Inserted, Position, Rest, Table};
+use crate::store::table::{Inserted, Position, Rest, Sight, Table};
 use crossbeam_epoch::Guard;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -102,8 +102,8 @@ impl Filter for Fingerprints {
     }
 
     #[inline(always)]
-    fn look<const FAST: bool>(&self, from: Position, state: Fingerprint) -> (bool, Position) {
-        self.table.look::<FAST>(from, state.0, Rest::of(state.0))
+    fn look<S: Sight>(&self, from: Position, state: Fingerprint) -> (bool, Position) {
+        self.table.look::<S>(from, state.0, Rest::of(state.0))
     }
 
     #[inline(always)]

@@ -27,8 +27,8 @@ pub use compact::Compact;
 pub use fingerprints::Fingerprints;
 pub use near::Marker;
 
-use super::table::can_look_fast;
-use super::{Full, MOST_BYTES, States, Store, Token, Writer, push_reserved};
+use super::table::{Sight, by_sight};
+use super::{Full, MOST_BYTES, States, Store, Token, Writer, fill, keep_missing};
 use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::crc::Crc;
 use crate::dice::Dice;
@@ -71,12 +71,8 @@ pub trait Filter: Sync + Send {
     fn approach(&self, state: Fingerprint, guard: &Guard) -> Self::Place;
 
     /// Whether it is there, as far as a first look can tell, and where it may be put;
-    /// without a branch on that. `FAST` only if the machine is (`can_look_fast`).
-    fn look<const FAST: bool>(
-        &self,
-        from: Self::Place,
-        _state: Fingerprint,
-    ) -> (bool, Self::Place) {
+    /// without a branch on that.
+    fn look<S: Sight>(&self, from: Self::Place, _state: Fingerprint) -> (bool, Self::Place) {
         (false, from)
     }
 
@@ -343,32 +339,26 @@ impl<F: Filter> LossyWriter<'_, F> {
         guard: &Guard,
         looks: impl Fn(&[u8], Fingerprint) -> (Fingerprint, u64),
     ) {
-        let LossyStore { filter, hidden, .. } = self.store;
-        let (hashed, hidden) = (&mut self.hashed, *hidden);
-        hashed.clear();
-        hashed.reserve(self.rows.used() / HEAD);
-        let mut states = States::of(&self.rows);
-        while let Some((at, state)) = states.next() {
-            let state = &state[hidden..];
+        let LossyWriter { store, rows, hashed, .. } = self;
+        let LossyStore { filter, hidden, .. } = store;
+        let mut states = States::of(rows);
+        fill(hashed, rows.used() / HEAD, || {
+            let (at, state) = states.next()?;
+            let state = &state[*hidden..];
             let (print, fixed) = looks(state, fingerprint(state));
             let place = filter.approach(print, guard);
-            push_reserved(hashed, Hashed { print, place, fixed, at: at as u32 });
-        }
+            Some(Hashed { print, place, fixed, at: at as u32 })
+        });
     }
 
-    /// Passes over those that are there. Whether one is nobody can foresee, so there
-    /// is no branch on it.
-    fn look<const FAST: bool>(&mut self) {
+    /// Passes over those that are there.
+    fn look<S: Sight>(&mut self) {
         let LossyWriter { store, hashed, teller, .. } = self;
-        let mut n_left = 0;
-        for i in 0..hashed.len() {
-            let row = hashed[i];
-            let (is_there, place) = store.filter.look::<FAST>(row.place, row.print);
+        keep_missing(hashed, |row| {
+            let (is_there, place) = store.filter.look::<S>(row.place, row.print);
             teller.note_if(is_there, false, row.fixed);
-            hashed[n_left] = Hashed { place, ..row };
-            n_left += !is_there as usize;
-        }
-        hashed.truncate(n_left);
+            (is_there, Hashed { place, ..row })
+        });
     }
 
     /// Marks those that are left, and keeps what is new.
@@ -425,10 +415,8 @@ impl<F: Filter> Writer for LossyWriter<'_, F> {
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let guard = &crossbeam_epoch::pin();
         self.hash(guard);
-        match (F::LOOKS, can_look_fast()) {
-            (true, true) => self.look::<true>(),
-            (true, false) => self.look::<false>(),
-            (false, _) => {}
+        if F::LOOKS {
+            by_sight!(S => self.look::<S>());
         }
         let result = self.mark(guard, new);
         self.rows.clear();

@@ -53,17 +53,19 @@ impl Selected {
         Selected { mask, moves }
     }
 
-    /// The selected bits of a word side by side, from the lowest on. `FAST` only
+    /// The selected bits of a word side by side, from the bit at `shift` on. `FAST` only
     /// if the machine is.
     #[inline(always)]
-    pub fn gather<const FAST: bool>(&self, word: u64) -> u64 {
+    pub fn gather<const FAST: bool>(&self, word: u64, shift: u32) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if FAST {
             let bits;
             // SAFETY: touches nothing but registers, and the machine knows it.
             unsafe {
-                std::arch::asm!("pext {}, {}, {}", lateout(reg) bits, in(reg) word,
-                    in(reg) self.mask, options(pure, nomem, nostack, preserves_flags));
+                std::arch::asm!("pext {bits}, {word}, {mask}", "shlx {bits}, {bits}, {shift}",
+                    bits = out(reg) bits, word = in(reg) word, mask = in(reg) self.mask,
+                    shift = in(reg) u64::from(shift),
+                    options(pure, nomem, nostack, preserves_flags));
             }
             return bits;
         }
@@ -72,23 +74,25 @@ impl Selected {
             let moving = word & moved;
             word = (word ^ moving) | (moving >> (1 << step));
         }
-        word
+        word << shift
     }
 
-    /// The lowest bits of a word where they are selected.
+    /// The bits of a word from that at `shift` on where they are selected.
     #[inline(always)]
-    pub fn scatter<const FAST: bool>(&self, bits: u64) -> u64 {
+    pub fn scatter<const FAST: bool>(&self, bits: u64, shift: u32) -> u64 {
         #[cfg(target_arch = "x86_64")]
         if FAST {
             let word;
             // SAFETY: as above.
             unsafe {
-                std::arch::asm!("pdep {}, {}, {}", lateout(reg) word, in(reg) bits,
-                    in(reg) self.mask, options(pure, nomem, nostack, preserves_flags));
+                std::arch::asm!("shrx {word}, {bits}, {shift}", "pdep {word}, {word}, {mask}",
+                    word = out(reg) word, bits = in(reg) bits, mask = in(reg) self.mask,
+                    shift = in(reg) u64::from(shift),
+                    options(pure, nomem, nostack, preserves_flags));
             }
             return word;
         }
-        let mut word = bits;
+        let mut word = bits >> shift;
         for (step, moved) in self.moves.iter().enumerate().rev() {
             word = (word & !moved) | (word << (1 << step) & moved);
         }
@@ -117,11 +121,16 @@ mod tests {
             let bits = gathered(mask, word);
             // What lies above does not count.
             let more = bits | a.checked_shl(mask.count_ones()).unwrap_or(0);
-            assert_eq!(selected.gather::<false>(word), bits, "{mask:x}");
-            assert_eq!(selected.scatter::<false>(more), word & mask, "{mask:x}");
+            let shift = dice.below(64) as u32;
+            let high = more.checked_shr(shift).unwrap_or(0);
+            assert_eq!(selected.gather::<false>(word, shift), bits << shift, "{mask:x}");
+            assert_eq!(selected.scatter::<false>(more, 0), word & mask, "{mask:x}");
+            let scattered = selected.scatter::<false>(more, shift);
+            assert_eq!(scattered, selected.scatter::<false>(high, 0), "{mask:x}");
             if is_fast() {
-                assert_eq!(selected.gather::<true>(word), bits, "{mask:x}");
-                assert_eq!(selected.scatter::<true>(more), word & mask, "{mask:x}");
+                assert_eq!(selected.gather::<true>(word, shift), bits << shift, "{mask:x}");
+                assert_eq!(selected.scatter::<true>(more, 0), word & mask, "{mask:x}");
+                assert_eq!(selected.scatter::<true>(more, shift), scattered, "{mask:x}");
             }
         }
     }

@@ -219,11 +219,10 @@ impl Plan {
         Packer { len: self.len, mark: self.mark, words }
     }
 
+    /// The same to put them together.
     #[inline(always)]
-    fn unpack<const FAST: bool>(&self, packed: u64, state: &mut [[u8; 8]]) {
-        for (Word { bits, shift, values, .. }, word) in self.words.iter().zip(state) {
-            *word = (values | bits.scatter::<FAST>(packed >> shift)).to_le_bytes();
-        }
+    pub fn unpacker<const N: usize>(&self) -> Unpacker<'_> {
+        Unpacker(self.packer::<N>())
     }
 }
 
@@ -244,11 +243,54 @@ impl Packer<'_> {
         for (Word { bits, shift, fixed, values }, word) in self.words.iter().zip(bytes) {
             let word = u64::from_le_bytes(*word);
             misfit |= (word ^ values) & fixed;
-            packed |= bits.gather::<FAST>(word) << shift;
+            packed |= bits.gather::<FAST>(word, *shift);
         }
         (misfit == 0).then_some(packed)
     }
 }
+
+/// Puts states of one length together.
+pub struct Unpacker<'f>(Packer<'f>);
+
+impl Unpacker<'_> {
+    /// Puts a state together, with `SLACK` bytes behind it. `FAST` only if the form is.
+    #[inline(always)]
+    pub fn unpack<'b, const FAST: bool>(&self, packed: u64, space: &'b mut Vec<u8>) -> &'b [u8] {
+        let Unpacker(Packer { len, words, .. }) = self;
+        let size = words.len() * 8 + SLACK;
+        if space.len() < size {
+            grow(space, size);
+        }
+        let state = space[..size].as_chunks_mut().0;
+        for (Word { bits, shift, values, .. }, word) in words.iter().zip(state) {
+            *word = (values | bits.scatter::<FAST>(packed, *shift)).to_le_bytes();
+        }
+        &space[..*len]
+    }
+}
+
+/// Calls a function for a form: `FAST` if the form is, and `N` words, 0 if there are
+/// many.
+macro_rules! by_form {
+    ($form:expr, $fast:ident, $n:ident => $call:expr) => {{
+        macro_rules! call {
+            ($is_fast:literal, $n_words:literal) => {{
+                const $fast: bool = $is_fast;
+                const $n: usize = $n_words;
+                $call
+            }};
+        }
+        match ($form.is_fast(), $form.most().n_words()) {
+            (true, 1) => call!(true, 1),
+            (true, 2) => call!(true, 2),
+            (true, 3) => call!(true, 3),
+            (true, 4) => call!(true, 4),
+            (true, _) => call!(true, 0),
+            (false, _) => call!(false, 0),
+        }
+    }};
+}
+pub(super) use by_form;
 
 impl Form {
     /// `None` if too many bits vary.
@@ -312,25 +354,20 @@ impl Form {
         }
     }
 
-    /// Puts a state together; how long it is. There are `SLACK` bytes more.
-    #[inline(always)]
-    pub fn unpack(&self, packed: u64, space: &mut Vec<u8>) -> usize {
+    /// Puts a state together. There are `SLACK` bytes behind it.
+    #[inline(never)]
+    pub fn state<'b>(&self, packed: u64, space: &'b mut Vec<u8>) -> &'b [u8] {
         let plan = &self.by_len[((packed ^ MARK) >> self.number_shift) as usize];
-        let size = plan.words.len() * 8 + SLACK;
-        if space.len() < size {
-            grow(space, size);
-        }
         match self.fast {
-            true => plan.unpack::<true>(packed, space.as_chunks_mut().0),
-            false => plan.unpack::<false>(packed, space.as_chunks_mut().0),
+            true => plan.unpacker::<0>().unpack::<true>(packed, space),
+            false => plan.unpacker::<0>().unpack::<false>(packed, space),
         }
-        plan.len
     }
 
-    /// The same, as it is.
-    pub fn state<'b>(&self, packed: u64, space: &'b mut Vec<u8>) -> &'b [u8] {
-        let len = self.unpack(packed, space);
-        &space[..len]
+    /// Whether a packed state is as long as most.
+    #[inline(always)]
+    pub fn is_one_of_most(&self, packed: u64) -> bool {
+        (packed ^ MARK) >> self.number_shift == 0
     }
 
     /// Packs a state that lies anywhere; `None` if it does not fit. `space` is for
@@ -371,10 +408,8 @@ mod tests {
         assert!(form.is_packed(packed));
         let mut space = vec![0x5A; 7];
         let slow = Form { fast: false, ..form.clone() };
-        let len = slow.unpack(packed, &mut space);
-        let state = space[..len].to_vec();
-        let len = form.unpack(packed, &mut space);
-        assert_eq!(state, space[..len]);
+        let state = slow.state(packed, &mut space).to_vec();
+        assert_eq!(form.state(packed, &mut space), state);
         state
     }
 

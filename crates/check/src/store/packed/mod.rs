@@ -18,14 +18,15 @@
 mod bits;
 mod form;
 
+use form::by_form;
 pub use form::{Form, Known};
 
 use super::exact::{self, ExactStore};
 use super::records::{Chunk, Place, Records};
 use super::shape::shapes;
-use super::table::{Growth, Inserted, Position, Table, Whole, can_look_fast, mix};
+use super::table::{Growth, Inserted, Position, Sight, Table, Whole, by_sight, mix};
 use super::tree::{self, MOST_SHAPES, TreeStore};
-use super::{Full, MOST_BYTES, Name, SAMPLE, States, Store, Token, Writer, push_reserved};
+use super::{Full, MOST_BYTES, Name, SAMPLE, States, Store, Token, Writer, fill, keep_missing};
 use crate::blocks::damaged;
 use crate::files::Trouble;
 use crate::memory::Budget;
@@ -335,41 +336,50 @@ impl Drop for PackedWriter<'_> {
 
 impl PackedWriter<'_> {
     /// Packs all rows, and asks for their slots.
-    fn take(&mut self, guard: &Guard) -> Result<(), Full> {
-        match (self.store.form.is_fast(), self.store.form.most().n_words()) {
-            (true, 1) => self.take_as::<true, 1>(guard),
-            (true, 2) => self.take_as::<true, 2>(guard),
-            (true, 3) => self.take_as::<true, 3>(guard),
-            (true, 4) => self.take_as::<true, 4>(guard),
-            (true, _) => self.take_as::<true, 0>(guard),
-            (false, _) => self.take_as::<false, 0>(guard),
-        }
+    #[inline(never)]
+    fn take<const FAST: bool, const N: usize>(&mut self, guard: &Guard) -> Result<(), Full> {
+        let PackedWriter { store, rows, offered, .. } = self;
+        let PackedStore { form, table, .. } = store;
+        let (packer, bytes) = (form.most().packer::<N>(), rows.bytes());
+        let mut states = States::of(rows);
+        let mut result = Ok(());
+        fill(offered, rows.used() / HEAD, || {
+            loop {
+                let (at, state) = states.next()?;
+                let packed = match state.len() == packer.len {
+                    true => packer.pack::<FAST>(bytes, at),
+                    false => form.pack(bytes, at, state.len()),
+                };
+                let Some(packed) = packed else {
+                    // The others tell what else there must be room for.
+                    result = Err(store.note_misfit(state));
+                    continue;
+                };
+                let position = table.approach(mix(packed), guard);
+                return Some(Offered { packed, position, at });
+            }
+        });
+        result
     }
 
-    fn take_as<const FAST: bool, const N: usize>(&mut self, guard: &Guard) -> Result<(), Full> {
-        let PackedStore { form, table, .. } = self.store;
-        let (packer, bytes) = (form.most().packer::<N>(), self.rows.bytes());
-        // A loop keeps what is its own in registers.
-        let mut offered = std::mem::take(&mut self.offered);
-        offered.clear();
-        offered.reserve(self.rows.used() / HEAD);
-        let mut states = States::of(&self.rows);
-        let mut result = Ok(());
-        while let Some((at, state)) = states.next() {
-            let packed = match state.len() == packer.len {
-                true => packer.pack::<FAST>(bytes, at),
-                false => form.pack(bytes, at, state.len()),
+    /// As `Writer::read_all`.
+    #[inline(never)]
+    fn read_as<'b, const FAST: bool, const N: usize>(
+        &self,
+        tokens: impl Iterator<Item = Token>,
+        spaces: &'b mut [Vec<u8>],
+        mut each: impl FnMut(usize, &'b [u8]),
+    ) {
+        let PackedStore { form, .. } = self.store;
+        let unpacker = form.most().unpacker::<N>();
+        for ((number, token), space) in tokens.enumerate().zip(spaces) {
+            let word = self.store.word(token);
+            let state = match form.is_one_of_most(word) {
+                true => unpacker.unpack::<FAST>(word, space),
+                false => form.state(word, space),
             };
-            let Some(packed) = packed else {
-                // The others tell what else there must be room for.
-                result = Err(self.store.note_misfit(state));
-                continue;
-            };
-            let position = table.approach(mix(packed), guard);
-            push_reserved(&mut offered, Offered { packed, position, at });
+            each(number, state);
         }
-        self.offered = offered;
-        result
     }
 
     /// Inserts all that is left, in its order. If memory ends on the way the rest is
@@ -392,19 +402,14 @@ impl PackedWriter<'_> {
         Ok(())
     }
 
-    /// Passes over what is in its first line. Whether it is nobody can foresee, so
-    /// there is no branch on it.
-    fn look<const FAST: bool>(&mut self) {
-        let PackedWriter { store, offered, .. } = self;
-        let mut n_left = 0;
-        for i in 0..offered.len() {
-            let row = offered[i];
+    /// Passes over what is in its first line.
+    fn look<S: Sight>(&mut self) {
+        let table = &self.store.table;
+        keep_missing(&mut self.offered, |row| {
             let hash = mix(row.packed);
-            let (is_there, position) = store.table.look::<FAST>(row.position, hash, row.packed);
-            offered[n_left] = Offered { position, ..row };
-            n_left += !is_there as usize;
-        }
-        offered.truncate(n_left);
+            let (is_there, position) = table.look::<S>(row.position, hash, row.packed);
+            (is_there, Offered { position, ..row })
+        });
     }
 
     /// A row was put into the table.
@@ -468,17 +473,25 @@ impl Writer for PackedWriter<'_> {
         self.store.form.state(self.store.word(token), space)
     }
 
+    fn read_all<'b>(
+        &mut self,
+        tokens: impl Iterator<Item = Token>,
+        spaces: &'b mut [Vec<u8>],
+        each: impl FnMut(usize, &'b [u8]),
+    ) where
+        Self: 'b,
+    {
+        by_form!(self.store.form, FAST, N => self.read_as::<FAST, N>(tokens, spaces, each))
+    }
+
     fn rows(&mut self) -> &mut Rows {
         &mut self.rows
     }
 
     fn settle(&mut self, new: impl FnMut(Token, u32, Cause)) -> Result<(), Full> {
         let guard = &crossbeam_epoch::pin();
-        let taken = self.take(guard);
-        match can_look_fast() {
-            true => self.look::<true>(),
-            false => self.look::<false>(),
-        }
+        let taken = by_form!(self.store.form, FAST, N => self.take::<FAST, N>(guard));
+        by_sight!(S => self.look::<S>());
         // Those beside a misfit are as good as any.
         let result = self.insert_offered(guard, new).and(taken);
         self.rows.clear();

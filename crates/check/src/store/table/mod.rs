@@ -28,7 +28,10 @@ mod growth;
 mod line;
 mod shard;
 
-pub use line::can_look_fast;
+pub(crate) use line::by_sight;
+#[cfg(target_arch = "x86_64")]
+pub use line::{Avx2, Avx512};
+pub use line::{Each, Sight};
 
 use super::Full;
 use crate::blocks::{damaged, read_number, write_number};
@@ -193,7 +196,14 @@ impl Position {
     }
 }
 
-/// The same in a search that goes on from slot to slot.
+/// A free slot in which an entry can be put, and how many entries it counts for.
+pub struct Vacancy<'t> {
+    slot: *const AtomicU64,
+    shard: &'t Shard,
+    share: u32,
+}
+
+/// A slot in a search that goes on from one to the next.
 #[derive(Clone, Copy)]
 struct Spot<'t> {
     shard: &'t Shard,
@@ -271,25 +281,26 @@ impl<E: Entry> Table<E> {
         Position { slot: shard.slot(at), value }
     }
 
-    /// Whether an entry for this hash can be put where `seek` has ended without a
-    /// close look. Where none is counted there is no need for one.
+    /// Whether an entry for this hash can be put where `seek` has ended without a close
+    /// look. Where none is counted there is no need for one.
     #[inline(always)]
-    pub fn has_room(&self, Position { slot, .. }: Position, hash: u64) -> bool {
+    pub fn vacancy(&self, Position { slot, value }: Position, hash: u64) -> Option<Vacancy<'_>> {
         let shard = self.shard(hash);
-        shard.share_of(slot) == 0 || self.count_of(shard).load(Ordering::Relaxed) < shard.most
+        let share = shard.share_of(slot);
+        let has_room = || share == 0 || self.count_of(shard).load(Ordering::Relaxed) < shard.most;
+        (value == EMPTY && has_room()).then_some(Vacancy { slot, shard, share })
     }
 
-    /// Puts an entry where `seek` has ended, if the slot is still free. The
-    /// guard must be the same.
+    /// Puts an entry there, if the slot is still free. The guard must be that of `seek`.
     #[inline(always)]
-    pub fn put_at(&self, Position { slot, value }: Position, hash: u64, new: u64) -> bool {
-        debug_assert!(value == EMPTY && new & !FROZEN != EMPTY);
+    pub fn fill(&self, Vacancy { slot, shard, share }: Vacancy, new: u64) -> bool {
+        debug_assert!(new & !FROZEN != EMPTY);
         // SAFETY: `seek` has found it in a mapping that lives as long as the
         // table. If its shard has moved on it is frozen: the memory is not
         // given back before the guard ends.
         let put = self.put(unsafe { &*slot }, new);
-        if put {
-            self.count(self.shard(hash), slot);
+        if put && share > 0 {
+            self.count(shard, share);
         }
         put
     }
@@ -312,9 +323,9 @@ impl<E: Entry> Table<E> {
             if same(entry) {
                 return Inserted::Found(entry);
             }
-        } else if position.is_free() && self.has_room(position, hash) {
+        } else if let Some(vacancy) = self.vacancy(position, hash) {
             let Some(new) = make() else { return Inserted::NoRoom };
-            if self.put_at(position, hash, new) {
+            if self.fill(vacancy, new) {
                 return Inserted::New(new);
             }
         }
@@ -408,24 +419,19 @@ impl<E: Entry> Table<E> {
     }
 
     /// The same without a branch for each slot: whether it is there, and if not, where
-    /// it may be put in the first line; if nowhere, asks for the second. The position must be by
-    /// `approach` with a guard that is still there; `FAST` only if the machine is.
+    /// it may be put in the first line; if nowhere, asks for the second. The position must
+    /// be by `approach` with a guard that is still there.
     #[inline(always)]
-    pub fn look<const FAST: bool>(
-        &self,
-        from: Position,
-        hash: u64,
-        value: u64,
-    ) -> (bool, Position) {
-        debug_assert!(!FAST || can_look_fast());
-        // SAFETY: the caller's promises: the slot is one of a mapping that lives as long as
-        // the table, its line holds what it held as long as the guard, and the machine is
-        // fast.
-        let (is_there, open) = unsafe { line::look::<FAST>(from, value) };
+    pub fn look<S: Sight>(&self, from: Position, hash: u64, value: u64) -> (bool, Position) {
+        debug_assert!(S::is_there());
+        // SAFETY: the caller's promise: the slot is one of a mapping that lives as long as
+        // the table, and its line holds what it held as long as the guard. `by_sight` has
+        // asked the machine.
+        let (is_there, open) = unsafe { line::look::<S>(from, value) };
         if open.is_none() & !is_there {
             self.prefetch_second(hash);
         }
-        (is_there, open.unwrap_or(from))
+        (is_there, Position { slot: open.map_or(from.slot, |open| open.slot), value: FROZEN })
     }
 
     /// Inserts an entry that stands for itself where `look` has not found it. The guard
@@ -437,7 +443,7 @@ impl<E: Entry> Table<E> {
         if at.entry() == Some(value) {
             return Inserted::Found(value);
         }
-        if at.is_free() && self.has_room(at, hash) && self.put_at(at, hash, value) {
+        if self.vacancy(at, hash).is_some_and(|vacancy| self.fill(vacancy, value)) {
             return Inserted::New(value);
         }
         self.insert_beyond(hash, value, guard)
@@ -456,8 +462,8 @@ impl<E: Entry> Table<E> {
         if position.entry().is_some() {
             return Some(Inserted::Found(value));
         }
-        let is_put = || self.has_room(position, hash) && self.put_at(position, hash, value);
-        (position.is_free() && is_put()).then_some(Inserted::New(value))
+        let is_put = self.vacancy(position, hash).is_some_and(|vacancy| self.fill(vacancy, value));
+        is_put.then_some(Inserted::New(value))
     }
 
     /// Inserts an entry that stands for itself.
@@ -511,8 +517,12 @@ impl<E: Entry> Table<E> {
         }
         let Some(new) = make() else { return Put::NoRoom };
         debug_assert!(new != EMPTY && new & FROZEN == 0);
-        if self.put(shard.slot(at), new) {
-            self.count(shard, shard.slot(at));
+        let slot = shard.slot(at);
+        if self.put(slot, new) {
+            match shard.share_of(slot) {
+                0 => {}
+                share => self.count(shard, share),
+            }
             return Put::Done(new);
         }
         // The winner may be the same.
@@ -526,16 +536,13 @@ impl<E: Entry> Table<E> {
         slot.compare_exchange(EMPTY, new, Ordering::Release, Ordering::Relaxed).is_ok()
     }
 
-    /// Counts an entry that was put into a slot, if it is one that is counted.
+    /// Counts an entry that was put into a slot that is counted, for all it stands for.
     /// Where several threads count at once some may be lost: then the shard gets
     /// fuller before it grows, if need be until no slot is free.
     #[inline(always)]
-    fn count(&self, shard: &Shard, slot: *const AtomicU64) {
-        let share = shard.share_of(slot);
-        if share > 0 {
-            let count = self.count_of(shard);
-            count.store(count.load(Ordering::Relaxed) + share, Ordering::Relaxed);
-        }
+    fn count(&self, shard: &Shard, share: u32) {
+        let count = self.count_of(shard);
+        count.store(count.load(Ordering::Relaxed) + share, Ordering::Relaxed);
     }
 
     #[inline(always)]
@@ -613,15 +620,15 @@ fn entry(slot: &AtomicU64) -> Option<u64> {
 impl Table<Placed> {
     /// Looks for the tag of a hash in the first line, without looking at what
     /// entries stand for; `None` if the search goes on with `seek_beyond`, for
-    /// which memory is asked for. `FAST` only if the machine is.
+    /// which memory is asked for.
     #[inline(always)]
-    pub fn seek<const FAST: bool>(&self, from: Position, hash: u64) -> Option<Position> {
-        debug_assert!(!FAST || can_look_fast());
-        // SAFETY: the caller's promise that the machine is fast. `approach` or `first` has
-        // found the first slot in a mapping that lives as long as the table, and shards
-        // consist of whole lines; if its shard has moved on since, what it holds stays as
-        // long as the guard.
-        let position = unsafe { line::seek::<FAST, PLACE_BITS>(from, tag(hash)) };
+    pub fn seek<S: Sight>(&self, from: Position, hash: u64) -> Option<Position> {
+        debug_assert!(S::is_there());
+        // SAFETY: `by_sight` has asked the machine. `approach` or `first` has found the
+        // first slot in a mapping that lives as long as the table, and shards consist of
+        // whole lines; if its shard has moved on since, what it holds stays as long as
+        // the guard.
+        let position = unsafe { line::seek::<S, PLACE_BITS>(from, tag(hash)) };
         if position.is_none() {
             self.prefetch_second(hash);
         }
