@@ -65,6 +65,36 @@ impl ExactStore {
 }
 
 impl ExactStore {
+    /// Inserts a row, if it is not there, wherever it belongs; its token, mark
+    /// and cause if it is new.
+    #[cold]
+    #[inline(never)]
+    fn insert(
+        &self,
+        rows: &Rows,
+        row: &Hashed,
+        chunk: &mut Chunk,
+        guard: &Guard,
+    ) -> Result<Option<(Token, u32, Cause)>, Full> {
+        let (Row { state, mark, origin, cause }, _) = rows.row(row.at as usize - HEAD);
+        let mut written = false;
+        let write = || {
+            let Place(place) = self.records.write(chunk, state, Place(origin))?;
+            written = true;
+            Some(tag(row.hash) << PLACE_BITS | place)
+        };
+        let inserted = self.table.insert(row.hash, |entry| self.is(entry, state), write, guard);
+        if let Inserted::New(entry) = inserted {
+            Records::keep(chunk, state.len());
+            return Ok(Some((Placed::place(entry), mark, cause)));
+        }
+        if written {
+            // Another thread was faster, or memory is full.
+            self.records.drop_written(chunk);
+        }
+        if inserted == Inserted::NoRoom { Err(Full) } else { Ok(None) }
+    }
+
     /// Moves all states to a packed store, giving memory back on the way, and has
     /// `rename` name the states that wait anew. The states from which they were
     /// found are forgotten. If there is no form for them, all is as it was.
@@ -280,11 +310,11 @@ impl ExactWriter<'_> {
     /// Compares those whose tags are there: other states are missing too.
     fn compare(&mut self) {
         let ExactWriter { store, rows, hashed, there, missing, .. } = self;
+        let (store, bytes, hashed) = (*store, rows.bytes(), hashed.as_slice());
         let n_missing = missing.len();
         for i in there.iter().copied() {
             let row = &hashed[i as usize];
-            let state = row.state(rows.bytes());
-            if !row.position.entry().is_some_and(|entry| store.is(entry, state)) {
+            if !row.position.entry().is_some_and(|entry| store.is(entry, row.state(bytes))) {
                 missing.push(i);
             }
         }
@@ -299,11 +329,12 @@ impl ExactWriter<'_> {
         guard: &Guard,
         mut new: impl FnMut(Token, u32, Cause),
     ) -> Result<(), Full> {
-        let store = self.store;
-        for i in 0..self.missing.len() {
-            let row = self.hashed[self.missing[i] as usize];
+        let ExactWriter { store, chunk, rows, hashed, missing, .. } = self;
+        let (store, rows, hashed) = (*store, &*rows, hashed.as_slice());
+        for i in missing.iter().copied() {
+            let row = &hashed[i as usize];
             let mut position = row.position;
-            let state = row.state(self.rows.bytes());
+            let state = row.state(rows.bytes());
             if position.is_free() {
                 // Many a state is found twice in a row.
                 position = position.again();
@@ -313,46 +344,21 @@ impl ExactWriter<'_> {
                     continue;
                 }
             } else if let Some(vacancy) = store.table.vacancy(position, row.hash) {
-                let (mark, origin, cause) = self.rows.found(row.at as usize);
-                let place = store.records.write(&mut self.chunk, state, Place(origin));
+                let (mark, origin, cause) = rows.found(row.at as usize);
+                let place = store.records.write(chunk, state, Place(origin));
                 let Some(Place(place)) = place else { return Err(Full) };
                 if store.table.fill(vacancy, tag(row.hash) << PLACE_BITS | place) {
-                    Records::keep(&mut self.chunk, state.len());
+                    Records::keep(chunk, state.len());
                     new(place, mark, cause);
                     continue;
                 }
-                store.records.drop_written(&self.chunk);
+                store.records.drop_written(chunk);
             }
-            if let Some((token, mark, cause)) = self.insert(row, guard)? {
+            if let Some((token, mark, cause)) = store.insert(rows, row, chunk, guard)? {
                 new(token, mark, cause);
             }
         }
         Ok(())
-    }
-
-    /// Inserts a row, if it is not there, wherever it belongs; its token, mark
-    /// and cause if it is new.
-    #[cold]
-    fn insert(&mut self, row: Hashed, guard: &Guard) -> Result<Option<(Token, u32, Cause)>, Full> {
-        let store = self.store;
-        let (Row { state, mark, origin, cause }, _) = self.rows.row(row.at as usize - HEAD);
-        let chunk = &mut self.chunk;
-        let mut written = false;
-        let write = || {
-            let Place(place) = store.records.write(chunk, state, Place(origin))?;
-            written = true;
-            Some(tag(row.hash) << PLACE_BITS | place)
-        };
-        let inserted = store.table.insert(row.hash, |entry| store.is(entry, state), write, guard);
-        if let Inserted::New(entry) = inserted {
-            Records::keep(&mut self.chunk, state.len());
-            return Ok(Some((Placed::place(entry), mark, cause)));
-        }
-        if written {
-            // Another thread was faster, or memory is full.
-            store.records.drop_written(&self.chunk);
-        }
-        if inserted == Inserted::NoRoom { Err(Full) } else { Ok(None) }
     }
 
     /// The name of a state, if it is there.
