@@ -253,8 +253,8 @@ fn compress(args: &CheckArgs) -> Compress {
 
 fn threads(args: &CheckArgs) -> usize {
     // Precision on demand needs the order of one thread.
-    let most = if args.pod > 0 { 1 } else { units::default_threads() };
-    args.threads.unwrap_or(most)
+    let most = || if args.pod > 0 { 1 } else { units::default_threads() };
+    args.threads.unwrap_or_else(most)
 }
 
 /// What may be spent on a shorter path. After a breadth-first search a path is

@@ -166,7 +166,13 @@ impl Rows {
 
     #[cold]
     fn grow(&mut self, needed: usize) {
-        self.bytes.resize(needed.next_power_of_two(), 0);
+        let size = needed.next_power_of_two();
+        if self.used == 0 {
+            // Memory that nobody writes is not provided.
+            self.bytes = vec![0; size];
+        } else {
+            self.bytes.resize(size, 0);
+        }
     }
 
     pub fn is_full(&self) -> bool {

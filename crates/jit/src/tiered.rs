@@ -10,7 +10,7 @@ use std::sync::{Condvar, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The interpreter has so much time to be done before anything is compiled.
-const HEAD_START: Duration = Duration::from_micros(300);
+const HEAD_START: Duration = Duration::from_micros(50);
 
 /// Native code that is made for a search while it runs on any number of threads.
 pub struct Compiling<C> {
