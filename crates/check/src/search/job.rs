@@ -12,8 +12,8 @@ use crate::files::{Error, Files, Trouble};
 use crate::memory::Budget;
 use crate::outcome::{Saved, Stop};
 use crate::store::{
-    Aim, Bitstate, Compact, ExactStore, Filter, Fingerprints, LossyStore, Name, PackedStore, Store,
-    TreeStore,
+    Aim, Bitstate, Compact, ExactStore, Filter, Fingerprints, Full, LossyStore, Name, PackedStore,
+    SlabDesk, Store, TreeStore,
 };
 use std::sync::Arc;
 
@@ -64,6 +64,9 @@ pub(super) struct Job<'a> {
     compress: Compress,
     /// States are kept in full until there are some, and packed then.
     packs_soon: bool,
+    /// What a bitstate search goes on with if its states cannot be packed, or are too
+    /// many for that. Until then it loses none.
+    later: Option<LossyStore<'a, Fingerprints>>,
     checkpoint: Option<Checkpoint>,
 }
 
@@ -79,12 +82,15 @@ impl<'a> Job<'a> {
             return Err(Error::Hidden);
         }
         let checkpoint = Checkpoint::new(run.options, hidden)?;
-        let (kept, frontier) = match run.options.files.and_then(|f| f.resume.as_deref()) {
-            Some(file) => resume(file, run, hidden)?,
+        let (kept, later, frontier) = match run.options.files.and_then(|f| f.resume.as_deref()) {
+            Some(file) => {
+                let (kept, frontier) = resume(file, run, hidden)?;
+                (kept, None, frontier)
+            }
             None => begin(make, run, hidden),
         };
         let compress = compression(run, hidden);
-        Ok(Job { kept, frontier, compress, packs_soon: false, checkpoint })
+        Ok(Job { kept, frontier, compress, packs_soon: false, later, checkpoint })
     }
 
     /// Searches until all is seen or a limit is met.
@@ -94,9 +100,6 @@ impl<'a> Job<'a> {
             return;
         }
         self.plan_ahead(run);
-        if let Kept::Fingerprints(store) = &self.kept {
-            run.pause_at(store.filter.most());
-        }
         if let Some(checkpoint) = &self.checkpoint {
             run.checkpoint_in(checkpoint.every());
         }
@@ -112,6 +115,7 @@ impl<'a> Job<'a> {
                         break;
                     }
                 }
+                Event::Full if self.later.is_some() => self.lose(run),
                 Event::Full if self.can_fold() => {
                     // If it cannot be folded it can go on elsewhere.
                     self.save(run);
@@ -140,9 +144,9 @@ impl<'a> Job<'a> {
         self.checkpoint.take().map(Checkpoint::saved)
     }
 
-    /// The store alone: nothing waits any more.
-    pub fn kept(self) -> Kept<'a> {
-        self.kept
+    /// The stores alone: nothing waits any more.
+    pub fn kept(self) -> (Kept<'a>, Option<LossyStore<'a, Fingerprints>>) {
+        (self.kept, self.later)
     }
 
     /// If states are kept in full.
@@ -161,20 +165,27 @@ impl<'a> Job<'a> {
             }
         }
         fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
-            provide_meanwhile(store, || explore(make, run, store, frontier));
+            provide_meanwhile(|| store.provide(), || explore(make, run, store, frontier));
         }
         match &self.kept {
             // Memory that is given up soon is not worth a thread, and who compiles has
             // need of the core.
             Kept::Exact(store) if self.packs_soon => explore(make, run, store, &mut self.frontier),
             Kept::Exact(store) => search(make, run, store, &mut self.frontier),
-            Kept::Packed(store) => search(make, run, &**store, &mut self.frontier),
+            Kept::Packed(store) => {
+                let frontier = &mut self.frontier;
+                let later = self.later.as_ref().map(|later| &later.filter);
+                let provide = || {
+                    store.provide() || later.is_some_and(|later| later.provide_for(store.about()))
+                };
+                provide_meanwhile(provide, || explore(make, run, &**store, frontier));
+            }
             Kept::Tree(store) => search(make, run, &**store, &mut self.frontier),
             Kept::Bitstate(store) if is_strict(run) => {
-                provide_meanwhile(store, || strict::search(make, run, store));
+                provide_meanwhile(|| store.provide(), || strict::search(make, run, store));
             }
             Kept::Compact(store) if is_strict(run) => {
-                provide_meanwhile(store, || strict::search(make, run, store));
+                provide_meanwhile(|| store.provide(), || strict::search(make, run, store));
             }
             Kept::Fingerprints(store) => search(make, run, store, &mut self.frontier),
             Kept::Bitstate(store) => search(make, run, store, &mut self.frontier),
@@ -192,16 +203,11 @@ impl<'a> Job<'a> {
     /// Has the search pause when its states are to be packed, or when it is time to
     /// keep ways.
     fn plan_ahead(&mut self, run: &Run) {
-        let Options { fold_after, order, max_violations, .. } = *run.options;
+        let fold_after = run.options.fold_after;
         let pack_after = fold_after / EARLIER;
         let packs = match self.compress {
             Compress::On => true,
-            Compress::Auto => {
-                // The ways to many violations would take long to be found once more, and
-                // who wants the nearest one expects one.
-                let few_ways = max_violations <= 1 && order == Order::Dfs;
-                few_ways && !run.has_states(pack_after)
-            }
+            Compress::Auto => expects_few_ways(run) && !run.has_states(pack_after),
             Compress::Off => false,
         };
         match &self.kept {
@@ -212,8 +218,13 @@ impl<'a> Job<'a> {
             Kept::Packed(store) if store.aim() == Aim::Speed && !store.keeps_ways() => {
                 // There must be memory to find them once more.
                 let most = run.budget.limit() / (2 * (store.state_len() as u64 + OTHER_BYTES));
-                run.pause_at(most.min(fold_after * WAYS_LATER));
+                let least = match &self.later {
+                    Some(later) => later.filter.most_packed(),
+                    None => fold_after * WAYS_LATER,
+                };
+                run.pause_at(most.min(least));
             }
+            Kept::Fingerprints(store) => run.pause_at(store.filter.most()),
             _ => {}
         }
     }
@@ -247,11 +258,18 @@ impl<'a> Job<'a> {
         let mut rename = |name: &mut Name| rename(frontier, run, name);
         let saves_time = self.compress == Compress::Auto && !is_short;
         let aim = if saves_time { Aim::Speed } else { Aim::Memory };
+        if matches!(self.kept, Kept::Packed(_)) && self.later.is_some() {
+            return self.lose(run);
+        }
+        let mut is_lossy = false;
         let folded = match std::mem::replace(&mut self.kept, Kept::Nothing) {
             Kept::Exact(store) => store.pack(aim, budget, &mut rename).and_then(|packed| {
                 Ok(match packed {
                     Ok(packed) => Kept::Packed(Box::new(packed)),
-                    Err(store) if saves_time => Kept::Exact(store),
+                    Err(store) if saves_time => {
+                        is_lossy = self.later.is_some();
+                        Kept::Exact(store)
+                    }
                     Err(store) if few => {
                         run.pause_at(run.options.fold_after);
                         Kept::Exact(store)
@@ -267,9 +285,24 @@ impl<'a> Job<'a> {
             other => Ok(other),
         };
         self.go_on_with(folded, run);
+        if is_lossy {
+            self.lose(run);
+        }
         if matches!(self.kept, Kept::Packed(_)) {
             self.plan_ahead(run);
         }
+    }
+
+    /// Goes on with a bitstate search that has lost no state so far: with fingerprints,
+    /// or with bits if there are many states or no memory.
+    fn lose(&mut self, run: &Run) {
+        let Some(later) = self.later.take() else { return };
+        let has_many = run.event() == Event::Full || run.has_states(later.filter.most());
+        run.pause_at(u64::MAX);
+        let kept = std::mem::replace(&mut self.kept, Kept::Nothing);
+        let kept = hand_over(kept, later, has_many, |name| rename(&mut self.frontier, run, name));
+        self.go_on_with(kept, run);
+        self.plan_ahead(run);
     }
 
     /// Makes room for states that did not fit; false, and all is as it was, if
@@ -285,6 +318,10 @@ impl<'a> Job<'a> {
         if saves_time && matches!(is_wider, Err(Trouble::Full)) {
             let shrunk = store.shrink(budget, &mut rename);
             is_wider = shrunk.and_then(|()| store.widen(budget, &mut rename));
+        }
+        if self.later.is_some() && !matches!(is_wider, Ok(true)) {
+            self.lose(run);
+            return true;
         }
         let kept = match is_wider {
             Ok(true) => return true,
@@ -334,6 +371,33 @@ impl<'a> Job<'a> {
     }
 }
 
+/// Has a lossy store take over states that were kept without loss: their bits are set if
+/// there are many.
+fn hand_over<'a>(
+    kept: Kept<'a>,
+    later: LossyStore<'a, Fingerprints>,
+    has_many: bool,
+    rename: impl FnOnce(&mut Name) -> Result<(), Trouble>,
+) -> Result<Kept<'a>, Trouble> {
+    let (mut desk, mut space) = (SlabDesk::default(), Vec::new());
+    let mut keep = |state: &[u8]| later.keep_state(state, None, &mut desk).ok_or(Full);
+    match kept {
+        Kept::Packed(store) => {
+            rename(&mut |token| keep(store.state(token, &mut space)))?;
+            if has_many {
+                return Ok(Kept::Bitstate(later.pour_packed(&store)));
+            }
+            store.parts(|state| later.take_over(state)).flatten().collect::<Result<(), _>>()?;
+        }
+        Kept::Exact(store) => {
+            rename(&mut |token| keep(store.state(token)))?;
+            store.states().try_for_each(|state| later.take_over(state))?;
+        }
+        other => return Ok(other),
+    }
+    Ok(Kept::Fingerprints(later))
+}
+
 /// Keeps the states of a packed store in full again, if it is for speed and there is
 /// memory; else folds them together.
 fn unpack_or_fold<'a>(
@@ -356,23 +420,42 @@ fn rename(frontier: &mut [Stack], run: &Run, name: &mut Name) -> Result<(), Trou
     frontier.iter_mut().try_for_each(|stack| stack.rename(name))
 }
 
+/// The ways to many violations would take long to be found once more, and who wants the
+/// nearest one expects one.
+fn expects_few_ways(run: &Run) -> bool {
+    run.options.max_violations <= 1 && run.options.order == Order::Dfs
+}
+
 /// Bytes that do not count for equality have no place in a tree.
 fn compression(run: &Run, hidden: usize) -> Compress {
     if hidden > 0 { Compress::Off } else { run.options.compress }
 }
 
+/// What a search begins with: a store, what comes later, and the states that wait.
+type Begun<'a> = (Kept<'a>, Option<LossyStore<'a, Fingerprints>>, Vec<Stack>);
+
 /// Makes the store and puts the initial states into it.
-fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> (Kept<'a>, Vec<Stack>) {
+fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> Begun<'a> {
     let budget = &run.budget;
     let passing = compression(run, hidden) == Compress::On;
+    let exact = || {
+        let store = ExactStore::new(hidden, passing, budget)?;
+        Some((start(make, run, &store), Kept::Exact(store)))
+    };
+    let mut later = None;
     let begun = match run.options.storage {
-        Storage::Exact => ExactStore::new(hidden, passing, budget)
-            .map(|store| (start(make, run, &store), Kept::Exact(store))),
+        Storage::Exact => exact(),
         Storage::Bitstate { bits, hashes, layout } if begins_with_fingerprints(bits, run) => {
             Bitstate::new(bits, hashes, layout, budget)
                 .and_then(|arena| Fingerprints::before(arena, run.options.threads, budget))
                 .and_then(|filter| lossy(filter, run, hidden))
-                .map(|store| (start(make, run, &store), Kept::Fingerprints(store)))
+                .and_then(|store| match packs_first(run, hidden) {
+                    true => {
+                        later = Some(store);
+                        exact()
+                    }
+                    false => Some((start(make, run, &store), Kept::Fingerprints(store))),
+                })
         }
         Storage::Bitstate { bits, hashes, layout } => Bitstate::new(bits, hashes, layout, budget)
             .and_then(|filter| lossy(filter, run, hidden))
@@ -382,12 +465,19 @@ fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> (Kept<'a>, Vec<Stack
             .map(|store| (start(make, run, &store), Kept::Compact(store))),
     };
     match begun {
-        Some((stack, kept)) => (kept, vec![stack]),
+        Some((stack, kept)) => (kept, later, vec![stack]),
         None => {
             run.stop(Stop::Memory);
-            (Kept::Nothing, Vec::new())
+            (Kept::Nothing, None, Vec::new())
         }
     }
+}
+
+/// Whether a search that begins with fingerprints packs its states instead, as long as
+/// that can be done.
+fn packs_first(run: &Run, hidden: usize) -> bool {
+    let is_told = run.options.collector.is_some();
+    compression(run, hidden) == Compress::Auto && expects_few_ways(run) && !is_told
 }
 
 /// Whether a bitstate search keeps fingerprints as long as there are few states.

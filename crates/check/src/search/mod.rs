@@ -188,7 +188,14 @@ pub fn check(make: &Maker, options: &Options) -> Result<Outcome, Error> {
     let mut job = Job::new(make, &mut run)?;
     job.explore(make, &run);
     let saved = job.saved();
-    let mut outcome = conclude(make, &run, job.kept());
+    let (kept, later) = job.kept();
+    // If none came later, none was lost so far: but that is not what was asked for.
+    let lossy = later.map(|later| bitstate(later.filter.arena(), None));
+    let mut outcome = conclude(make, &run, kept);
+    if lossy.is_some() {
+        (outcome.lossy, outcome.compressed) = (lossy, false);
+        outcome.verdict = of_lossy(outcome.verdict);
+    }
     outcome.checkpoint = saved;
     Ok(outcome)
 }
@@ -295,16 +302,24 @@ fn conclude_lossy<F: Filter>(
     store: &LossyStore<F>,
     lossy: Lossy,
 ) -> Outcome {
-    let way = |witness| path::way(&mut *make(), store, witness).found;
-    let found = run.take_found().into_iter().map(way).collect();
-    let mut outcome = outcome(run, found, store.bytes());
+    let found = run.take_found();
+    let has_found = !found.is_empty();
+    let way = |witness| whole(make, run, Some(store), path::way(&mut *make(), store, witness));
+    let ways = found.into_iter().filter_map(way).collect();
+    let mut outcome = outcome(run, ways, store.bytes());
     outcome.states = outcome.states.saturating_sub(store.n_unstored());
-    if outcome.verdict == Verdict::Holds {
-        outcome.verdict = Verdict::NoViolationFound;
+    if has_found {
+        told(&mut outcome);
     }
+    outcome.verdict = of_lossy(outcome.verdict);
     outcome.lossy = Some(lossy);
     outcome.polynomial_tries = store.polynomial_tries();
     outcome
+}
+
+/// What a search may say that may have missed states.
+fn of_lossy(verdict: Verdict) -> Verdict {
+    if verdict == Verdict::Holds { Verdict::NoViolationFound } else { verdict }
 }
 
 /// The violation that Spin finds first, if that is found soon: so the result does

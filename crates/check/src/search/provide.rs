@@ -1,7 +1,6 @@
 //! A thread that provides memory while others search: fresh pages cost the
 //! system up to a microsecond each, more on some virtual machines.
 
-use crate::store::Store;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{Builder, Thread, park_timeout, scope};
 use std::time::Duration;
@@ -9,14 +8,14 @@ use std::time::Duration;
 /// Between two looks whether there is something to do.
 const EVERY: Duration = Duration::from_millis(1);
 
-/// Runs a search while another thread provides memory.
-pub(super) fn provide_meanwhile<S: Store>(store: &S, search: impl FnOnce()) {
+/// Runs a search while another thread provides memory, as `Store::provide` does.
+pub(super) fn provide_meanwhile(provide: impl Fn() -> bool + Sync, search: impl FnOnce()) {
     let over = AtomicBool::new(false);
     scope(|scope| {
         let provide = || {
             // Relaxed: a flag on its own.
             while !over.load(Ordering::Relaxed) {
-                if !store.provide() {
+                if !provide() {
                     park_timeout(EVERY);
                 }
             }

@@ -5,7 +5,7 @@
 
 use super::job::Job;
 use super::run::{Event, Run};
-use super::{Compress, Maker, Options, Order, path};
+use super::{Compress, Maker, Options, Order, Storage, path};
 use crate::store::{Store, Writer};
 use ir::fault::Fault;
 use ir::model::{Flow, Model, Sink, Step};
@@ -23,6 +23,7 @@ pub(super) fn way_to<S: Store>(
     state: &[u8],
 ) -> Option<(Vec<Step>, usize)> {
     let options = Options {
+        storage: Storage::Exact,
         // By a way that is not too long.
         order: if options.depth.is_some() { Order::Bfs } else { options.order },
         compress: Compress::Off,

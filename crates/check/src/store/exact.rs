@@ -95,6 +95,16 @@ impl ExactStore {
         if inserted == Inserted::NoRoom { Err(Full) } else { Ok(None) }
     }
 
+    /// All states. Nobody may be searching.
+    pub fn states(&self) -> impl Iterator<Item = &[u8]> {
+        self.records.chunks().flatten().map(|place| self.records.state(place))
+    }
+
+    /// The state of this name.
+    pub fn state(&self, token: Token) -> &[u8] {
+        self.records.state(Place(token))
+    }
+
     /// Moves all states to a packed store, giving memory back on the way, and has
     /// `rename` name the states that wait anew. The states from which they were
     /// found are forgotten. If there is no form for them, all is as it was.

@@ -22,6 +22,9 @@ const LINE: u64 = 512;
 /// Bits that fit in the second-level cache of a core, with room for the rest.
 const NEAR: u64 = 1 << 22;
 
+/// States whose memory is asked for together.
+const BLOCK: usize = 64;
+
 pub struct Bitstate {
     map: Mapping,
     /// Bytes that were provided.
@@ -112,14 +115,25 @@ impl Bitstate {
         (!value >> at) & 1
     }
 
-    /// Sets the bits of states while other threads may set those of others, and
-    /// tells how many were not set.
-    pub fn mark_all(&self, states: impl Iterator<Item = Fingerprint>) -> u64 {
+    /// Sets the bits of states, and tells how many were not set. If this thread is not
+    /// `alone`, others may set those of others meanwhile, which takes locked instructions.
+    pub fn mark_all(&self, mut states: impl Iterator<Item = Fingerprint>, alone: bool) -> u64 {
         let (mut set, guard) = (0, crossbeam_epoch::pin());
-        states.for_each(|state| {
-            self.mark((), state, &mut set, &guard);
-        });
-        set
+        let mut block = Vec::with_capacity(BLOCK);
+        loop {
+            block.extend(states.by_ref().take(BLOCK));
+            if block.is_empty() {
+                return set;
+            }
+            block.iter().for_each(|state| self.approach(*state, &guard));
+            for state in block.drain(..) {
+                if alone {
+                    set += self.put(state);
+                } else {
+                    self.mark((), state, &mut set, &guard);
+                }
+            }
+        }
     }
 
     /// Makes a page that the system has not provided yet one that can be written.

@@ -22,6 +22,8 @@ use std::thread::{Builder, available_parallelism, scope};
 const LARGE: u64 = 1 << 27;
 /// With fewer bits of the arena for each state, these are set.
 const BITS_A_STATE: u64 = 512;
+/// The same while states are packed, which take as much memory in a table.
+const BITS_A_PACKED_STATE: u64 = 192;
 /// What else the search needs may take this part of an arena.
 const ROOM: u64 = 2;
 
@@ -53,6 +55,17 @@ impl Fingerprints {
         self.arena.bits() / BITS_A_STATE
     }
 
+    /// The same while they are packed instead.
+    pub fn most_packed(&self) -> u64 {
+        self.arena.bits() / BITS_A_PACKED_STATE
+    }
+
+    /// Provides memory of the arena if so many packed states will soon be too many;
+    /// whether there may be more to do.
+    pub fn provide_for(&self, n_packed: u64) -> bool {
+        self.has_help && n_packed >= self.most_packed() / 8 * 7 && self.arena.provide()
+    }
+
     pub fn arena(&self) -> &Bitstate {
         &self.arena
     }
@@ -60,33 +73,49 @@ impl Fingerprints {
     /// The arena with the bits of all states, and how many bits that are.
     pub fn pour(self, keys: Keys) -> (Bitstate, u64) {
         let Fingerprints { table, arena, threads, .. } = self;
-        let (shards, set) = (Mutex::new(table.hashes()), AtomicU64::new(0));
-        let next = || shards.lock().unwrap_or_else(PoisonError::into_inner).next();
-        let help = || {
-            // Memory that is read first would be provided twice.
-            while arena.provide() {}
-            let mut its = 0;
-            while let Some(hashes) = next() {
-                let prints = hashes.map(|hash| keys.widen(hash));
-                // Lines that two threads set bits of take locked instructions.
-                its += match threads {
-                    1 => prints.map(|print| arena.put(print)).sum(),
-                    _ => arena.mark_all(prints),
-                };
-            }
-            // Relaxed: a sum that is read when all threads are done.
-            set.fetch_add(its, Ordering::Relaxed);
-        };
-        scope(|scope| {
-            for _ in 1..threads {
-                // Those there are do it all.
-                let _ = Builder::new().spawn_scoped(scope, help);
-            }
-            help();
-        });
-        drop(shards);
-        (arena, set.into_inner())
+        let widen = |hash| keys.widen(hash);
+        let set = set_all(&arena, threads, table.hashes().map(|hashes| hashes.map(widen)));
+        drop(table);
+        (arena, set)
     }
+
+    /// The same with states that were kept in another way instead.
+    pub fn pour_others<I: Iterator<Item = Fingerprint>>(
+        self,
+        parts: impl Iterator<Item = I> + Send,
+    ) -> (Bitstate, u64) {
+        let Fingerprints { arena, threads, .. } = self;
+        let set = set_all(&arena, threads, parts);
+        (arena, set)
+    }
+}
+
+/// Sets the bits of states by so many threads; how many were not set.
+fn set_all<I: Iterator<Item = Fingerprint>>(
+    arena: &Bitstate,
+    threads: usize,
+    parts: impl Iterator<Item = I> + Send,
+) -> u64 {
+    let (parts, set) = (Mutex::new(parts), AtomicU64::new(0));
+    let next = || parts.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let help = || {
+        // Memory that is read first would be provided twice.
+        while arena.provide() {}
+        let mut its = 0;
+        while let Some(prints) = next() {
+            its += arena.mark_all(prints, threads == 1);
+        }
+        // Relaxed: a sum that is read when all threads are done.
+        set.fetch_add(its, Ordering::Relaxed);
+    };
+    scope(|scope| {
+        for _ in 1..threads {
+            // Those there are do it all.
+            let _ = Builder::new().spawn_scoped(scope, help);
+        }
+        help();
+    });
+    set.into_inner()
 }
 
 impl Filter for Fingerprints {

@@ -28,7 +28,7 @@ pub use fingerprints::Fingerprints;
 pub use near::Marker;
 
 use super::table::{Sight, by_sight};
-use super::{Full, MOST_BYTES, States, Store, Token, Writer, fill, keep_missing};
+use super::{Full, MOST_BYTES, PackedStore, States, Store, Token, Writer, fill, keep_missing};
 use crate::bytes::{Fingerprint, Keys, fingerprint};
 use crate::crc::Crc;
 use crate::dice::Dice;
@@ -235,8 +235,34 @@ impl<'c> LossyStore<'c, Fingerprints> {
     /// Goes over to bits. Nobody may be searching; states that wait keep their
     /// tokens.
     pub fn pour(self) -> LossyStore<'c, Bitstate> {
-        let (filter, set) = self.filter.pour(self.keys);
-        let Self { collector, polynomials, slab, hidden, seed, keys, unlucky, unstored, .. } = self;
+        let keys = self.keys;
+        self.pour_as(|filter| filter.pour(keys))
+    }
+
+    /// The same with states that were packed instead.
+    pub fn pour_packed(self, packed: &PackedStore) -> LossyStore<'c, Bitstate> {
+        let keys = self.keys;
+        let print = |state: &[u8]| keys.turn(fingerprint(state));
+        self.pour_as(|filter| filter.pour_others(packed.parts(print)))
+    }
+
+    fn pour_as(
+        self,
+        pour: impl FnOnce(Fingerprints) -> (Bitstate, u64),
+    ) -> LossyStore<'c, Bitstate> {
+        let Self {
+            filter,
+            collector,
+            polynomials,
+            slab,
+            hidden,
+            seed,
+            keys,
+            unlucky,
+            unstored,
+            ..
+        } = self;
+        let (filter, set) = pour(filter);
         let set = AtomicU64::new(set);
         LossyStore {
             filter,
@@ -249,6 +275,14 @@ impl<'c> LossyStore<'c, Fingerprints> {
             unlucky,
             unstored,
             set,
+        }
+    }
+
+    /// Remembers a state that was kept in another way.
+    pub fn take_over(&self, state: &[u8]) -> Result<(), Full> {
+        match self.filter.mark_one(self.fingerprint(state), &mut 0) {
+            Marked::NoRoom => Err(Full),
+            _ => Ok(()),
         }
     }
 }

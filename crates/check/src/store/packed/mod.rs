@@ -101,6 +101,27 @@ impl PackedStore {
         }
     }
 
+    /// What `look` says of each state, part by part. Nobody may be searching.
+    pub fn parts<T>(
+        &self,
+        look: impl Fn(&[u8]) -> T + Copy,
+    ) -> impl Iterator<Item = impl Iterator<Item = T>> {
+        self.table.entries_by_shard().map(move |words| {
+            let mut space = Vec::new();
+            words.map(move |word| look(self.form.state(word, &mut space)))
+        })
+    }
+
+    /// The state of this name.
+    pub fn state<'b>(&self, token: Token, space: &'b mut Vec<u8>) -> &'b [u8] {
+        self.form.state(self.word(token), space)
+    }
+
+    /// How many states there are, about.
+    pub fn about(&self) -> u64 {
+        self.table.about()
+    }
+
     /// Bytes of most states.
     pub fn state_len(&self) -> usize {
         self.form.most().packer::<0>().len

@@ -605,6 +605,11 @@ impl<E: Entry> Table<E> {
         })
     }
 
+    /// The same shard by shard, in no such order.
+    pub fn entries_by_shard(&self) -> impl Iterator<Item = impl Iterator<Item = u64>> {
+        self.all_shards().map(|shard| shard.slots().iter().filter_map(entry))
+    }
+
     fn all_shards(&self) -> impl Iterator<Item = &Shard> {
         (0..SHARDS as u64).map(|number| self.shard(number << REST_BITS))
     }
