@@ -207,6 +207,41 @@ fn a_bitstate_search_sets_bits_when_there_are_many_states() {
 }
 
 #[test]
+fn a_bitstate_search_loses_nothing_while_states_can_be_packed() {
+    let interrupt = AtomicBool::new(false);
+    let storage = Storage::Bitstate { bits: 1 << 27, hashes: 3, layout: Layout::Blocked };
+    // Two states a step. Fingerprints end at 262,144 of them, packed states at 699,050.
+    for (end, rough_from, sets_bits) in [
+        (4, u32::MAX, false),
+        (200_000, u32::MAX, false),
+        (355_000, u32::MAX, true),
+        (100_000, 0, false),
+        (100_000, 50_000, false),
+        (200_000, 150_000, true),
+    ] {
+        for threads in [1, 2] {
+            let compress = Compress::Auto;
+            let options = Options { storage, threads, compress, ..options(Order::Dfs, &interrupt) };
+            let fork = || Box::new(Fork { end, rough_from }) as Box<dyn Model>;
+            let outcome = check::check(&fork, &options).expect("no files are in use");
+            let name = format!("{end} {rough_from} {threads}");
+            assert_eq!(outcome.verdict, Verdict::Violation, "{name}");
+            let Some(Lossy::Bitstate { set, .. }) = outcome.lossy else { panic!("{name}") };
+            assert_eq!((set.is_some(), outcome.compressed), (sets_bits, false), "{name}");
+            let Found { steps, depth, .. } = &outcome.violations[0];
+            assert_eq!((steps.len(), *depth), (end as usize, end as usize), "{name}");
+            assert!(steps.iter().all(|step| step.action.0 == 2), "{name}");
+        }
+    }
+    // All of a road of which few bits vary.
+    let ignore = vec![FaultKind::Assertion];
+    let compress = Compress::Auto;
+    let options = Options { storage, ignore, compress, ..options(Order::Dfs, &interrupt) };
+    let outcome = check(600_000, 0, &options);
+    assert_eq!((outcome.verdict, outcome.states), (Verdict::NoViolationFound, 600_000));
+}
+
+#[test]
 fn shortening_is_exact_with_memory_and_takes_shortcuts_without() {
     let interrupt = AtomicBool::new(false);
     let step = |by| Step { process: 0, action: ActionIdx(by) };

@@ -15,6 +15,8 @@ use crate::store::{
     Aim, Bitstate, Compact, ExactStore, Filter, Fingerprints, Full, LossyStore, Name, PackedStore,
     SlabDesk, Store, TreeStore,
 };
+use ir::fault::Fault;
+use ir::model::{Flow, Sink, Step};
 use std::sync::Arc;
 
 /// Which bits vary is known sooner than where to cut a tree.
@@ -108,6 +110,7 @@ impl<'a> Job<'a> {
             let is_few = matches!(self.kept, Kept::Fingerprints(_));
             match run.event() {
                 Event::Enough | Event::Full if is_few => self.pour(run),
+                Event::Enough if self.is_packed() && self.later.is_some() => self.lose(run, false),
                 Event::Enough => self.fold(run),
                 Event::Checkpoint => self.save(run),
                 Event::Full if self.has_misfits() => {
@@ -115,7 +118,7 @@ impl<'a> Job<'a> {
                         break;
                     }
                 }
-                Event::Full if self.later.is_some() => self.lose(run),
+                Event::Full if self.later.is_some() => self.lose(run, true),
                 Event::Full if self.can_fold() => {
                     // If it cannot be folded it can go on elsewhere.
                     self.save(run);
@@ -258,18 +261,11 @@ impl<'a> Job<'a> {
         let mut rename = |name: &mut Name| rename(frontier, run, name);
         let saves_time = self.compress == Compress::Auto && !is_short;
         let aim = if saves_time { Aim::Speed } else { Aim::Memory };
-        if matches!(self.kept, Kept::Packed(_)) && self.later.is_some() {
-            return self.lose(run);
-        }
-        let mut is_lossy = false;
         let folded = match std::mem::replace(&mut self.kept, Kept::Nothing) {
             Kept::Exact(store) => store.pack(aim, budget, &mut rename).and_then(|packed| {
                 Ok(match packed {
                     Ok(packed) => Kept::Packed(Box::new(packed)),
-                    Err(store) if saves_time => {
-                        is_lossy = self.later.is_some();
-                        Kept::Exact(store)
-                    }
+                    Err(store) if saves_time => Kept::Exact(store),
                     Err(store) if few => {
                         run.pause_at(run.options.fold_after);
                         Kept::Exact(store)
@@ -285,19 +281,22 @@ impl<'a> Job<'a> {
             other => Ok(other),
         };
         self.go_on_with(folded, run);
-        if is_lossy {
-            self.lose(run);
-        }
-        if matches!(self.kept, Kept::Packed(_)) {
+        if self.is_packed() {
             self.plan_ahead(run);
+        } else {
+            self.lose(run, is_short);
         }
     }
 
-    /// Goes on with a bitstate search that has lost no state so far: with fingerprints,
-    /// or with bits if there are many states or no memory.
-    fn lose(&mut self, run: &Run) {
+    fn is_packed(&self) -> bool {
+        matches!(self.kept, Kept::Packed(_))
+    }
+
+    /// If this is a bitstate search that has lost no state so far, it goes on with
+    /// fingerprints, or with bits if there are many states or memory is short.
+    fn lose(&mut self, run: &Run, is_short: bool) {
         let Some(later) = self.later.take() else { return };
-        let has_many = run.event() == Event::Full || run.has_states(later.filter.most());
+        let has_many = is_short || run.has_states(later.filter.most());
         run.pause_at(u64::MAX);
         let kept = std::mem::replace(&mut self.kept, Kept::Nothing);
         let kept = hand_over(kept, later, has_many, |name| rename(&mut self.frontier, run, name));
@@ -320,7 +319,7 @@ impl<'a> Job<'a> {
             is_wider = shrunk.and_then(|()| store.widen(budget, &mut rename));
         }
         if self.later.is_some() && !matches!(is_wider, Ok(true)) {
-            self.lose(run);
+            self.lose(run, is_wider.is_err());
             return true;
         }
         let kept = match is_wider {
@@ -449,7 +448,7 @@ fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> Begun<'a> {
             Bitstate::new(bits, hashes, layout, budget)
                 .and_then(|arena| Fingerprints::before(arena, run.options.threads, budget))
                 .and_then(|filter| lossy(filter, run, hidden))
-                .and_then(|store| match packs_first(run, hidden) {
+                .and_then(|store| match packs_first(make, run, hidden) {
                     true => {
                         later = Some(store);
                         exact()
@@ -475,9 +474,28 @@ fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> Begun<'a> {
 
 /// Whether a search that begins with fingerprints packs its states instead, as long as
 /// that can be done.
-fn packs_first(run: &Run, hidden: usize) -> bool {
+fn packs_first(make: &Maker, run: &Run, hidden: usize) -> bool {
     let is_told = run.options.collector.is_some();
-    compression(run, hidden) == Compress::Auto && expects_few_ways(run) && !is_told
+    let may_pack = compression(run, hidden) == Compress::Auto && expects_few_ways(run);
+    may_pack && !is_told && PackedStore::saves_time(first_len(make))
+}
+
+/// How long the first initial state is.
+fn first_len(make: &Maker) -> usize {
+    struct First(usize);
+    impl Sink for First {
+        fn successor(&mut self, state: &[u8], _steps: &[Step]) -> Flow {
+            self.0 = state.len();
+            Flow::Stop
+        }
+
+        fn fault(&mut self, _fault: Fault, _steps: &[Step]) -> Flow {
+            Flow::Continue
+        }
+    }
+    let mut first = First(0);
+    make().initial(&mut first);
+    first.0
 }
 
 /// Whether a bitstate search keeps fingerprints as long as there are few states.

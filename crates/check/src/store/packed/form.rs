@@ -22,7 +22,7 @@ const MOST_WORDS: usize = 64;
 /// If states have not fitted so often, room is made for others.
 const MANY_MISFITS: u32 = 2;
 /// Words of states that are packed to save time, and bits that are left then.
-const FEW_WORDS: usize = 8;
+pub const FEW_WORDS: usize = 8;
 const SPARE_BITS: u32 = 10;
 /// Bytes behind a state that may be read.
 const SLACK: usize = 64;

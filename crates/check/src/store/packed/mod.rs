@@ -75,6 +75,11 @@ impl PackedStore {
         Some(PackedStore { form, aim, table, ways: None, misfits: Mutex::default() })
     }
 
+    /// Whether it may save time to pack states of this length.
+    pub fn saves_time(len: usize) -> bool {
+        len.div_ceil(WORD) <= form::FEW_WORDS
+    }
+
     pub fn known(&self) -> &Known {
         self.form.known()
     }
