@@ -178,9 +178,9 @@ impl<'a> Job<'a> {
             Kept::Packed(store) => {
                 let frontier = &mut self.frontier;
                 let later = self.later.as_ref().map(|later| &later.filter);
-                let provide = || {
-                    store.provide() || later.is_some_and(|later| later.provide_for(store.about()))
-                };
+                let provide_arena =
+                    |later: &Fingerprints| later.provide_for(store.about(), later.most_packed());
+                let provide = || store.provide() || later.is_some_and(provide_arena);
                 provide_meanwhile(provide, || explore(make, run, &**store, frontier));
             }
             Kept::Tree(store) => search(make, run, &**store, &mut self.frontier),

@@ -60,10 +60,10 @@ impl Fingerprints {
         self.arena.bits() / BITS_A_PACKED_STATE
     }
 
-    /// Provides memory of the arena if so many packed states will soon be too many;
-    /// whether there may be more to do.
-    pub fn provide_for(&self, n_packed: u64) -> bool {
-        self.has_help && n_packed >= self.most_packed() / 8 * 7 && self.arena.provide()
+    /// Provides memory of the arena if there will soon be too many states; whether there
+    /// may be more to do.
+    pub fn provide_for(&self, n_states: u64, most: u64) -> bool {
+        self.has_help && n_states >= most / 8 * 7 && self.arena.provide()
     }
 
     pub fn arena(&self) -> &Bitstate {
@@ -164,7 +164,6 @@ impl Filter for Fingerprints {
     }
 
     fn provide(&self) -> bool {
-        let soon = || self.table.about() >= self.most() / 2;
-        self.table.provide() || (self.has_help && soon() && self.arena.provide())
+        self.table.provide() || self.provide_for(self.table.about(), self.most())
     }
 }
