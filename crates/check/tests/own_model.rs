@@ -119,6 +119,26 @@ impl Model for Fork {
     }
 }
 
+/// Initial states from which nothing leads on.
+struct Puddles(u32);
+
+impl Model for Puddles {
+    fn initial(&mut self, sink: &mut dyn Sink) -> Flow {
+        for number in 0..self.0 {
+            let mut state = [7; 60];
+            state[..4].copy_from_slice(&number.to_le_bytes());
+            if sink.successor(&state, &[]) == Flow::Stop {
+                return Flow::Stop;
+            }
+        }
+        Flow::Continue
+    }
+
+    fn expand(&mut self, _state: &[u8], _sink: &mut dyn Sink) -> Flow {
+        Flow::Continue
+    }
+}
+
 #[test]
 fn a_way_is_whole_whatever_was_kept_of_it() {
     let interrupt = AtomicBool::new(false);
@@ -219,26 +239,33 @@ fn a_bitstate_search_loses_nothing_while_states_can_be_packed() {
         (100_000, 50_000, false),
         (200_000, 150_000, true),
     ] {
-        for threads in [1, 2] {
-            let compress = Compress::Auto;
-            let options = Options { storage, threads, compress, ..options(Order::Dfs, &interrupt) };
-            let fork = || Box::new(Fork { end, rough_from }) as Box<dyn Model>;
-            let outcome = check::check(&fork, &options).expect("no files are in use");
-            let name = format!("{end} {rough_from} {threads}");
-            assert_eq!(outcome.verdict, Verdict::Violation, "{name}");
-            let Some(Lossy::Bitstate { set, .. }) = outcome.lossy else { panic!("{name}") };
-            assert_eq!((set.is_some(), outcome.compressed), (sets_bits, false), "{name}");
-            let Found { steps, depth, .. } = &outcome.violations[0];
-            assert_eq!((steps.len(), *depth), (end as usize, end as usize), "{name}");
-            assert!(steps.iter().all(|step| step.action.0 == 2), "{name}");
-        }
+        let compress = Compress::Auto;
+        let options = Options { storage, compress, ..options(Order::Dfs, &interrupt) };
+        let fork = || Box::new(Fork { end, rough_from }) as Box<dyn Model>;
+        let outcome = check::check(&fork, &options).expect("no files are in use");
+        let name = format!("{end} {rough_from}");
+        assert_eq!(outcome.verdict, Verdict::Violation, "{name}");
+        let Some(Lossy::Bitstate { set, .. }) = outcome.lossy else { panic!("{name}") };
+        assert_eq!((set.is_some(), outcome.compressed), (sets_bits, false), "{name}");
+        let Found { steps, depth, .. } = &outcome.violations[0];
+        assert_eq!((steps.len(), *depth), (end as usize, end as usize), "{name}");
+        assert!(steps.iter().all(|step| step.action.0 == 2), "{name}");
     }
-    // All of a road of which few bits vary.
-    let ignore = vec![FaultKind::Assertion];
-    let compress = Compress::Auto;
-    let options = Options { storage, ignore, compress, ..options(Order::Dfs, &interrupt) };
-    let outcome = check(600_000, 0, &options);
-    assert_eq!((outcome.verdict, outcome.states), (Verdict::NoViolationFound, 600_000));
+    // Initial states that are too many to be packed later.
+    let many = Options { storage, compress: Compress::Auto, ..options(Order::Dfs, &interrupt) };
+    let outcome = check::check(&|| Box::new(Puddles(20_000)), &many).expect("no files are in use");
+    assert_eq!((outcome.verdict, outcome.states), (Verdict::NoViolationFound, 20_000));
+    assert!(outcome.store_memory < 20_000 * 100, "{}", outcome.store_memory);
+    for threads in [1, 2] {
+        let compress = Compress::Auto;
+        let options = Options { storage, threads, compress, ..options(Order::Dfs, &interrupt) };
+        let goes_on = Options { ignore: vec![FaultKind::Assertion], ..options };
+        let outcome = check(600_000, 0, &goes_on);
+        assert_eq!((outcome.verdict, outcome.states), (Verdict::NoViolationFound, 600_000));
+        let options = Options { ignore: Vec::new(), ..goes_on };
+        let found = check(800_000, 0, &options).violations.remove(0);
+        assert_eq!(found.steps.iter().map(length).sum::<u32>(), 800_000);
+    }
 }
 
 #[test]

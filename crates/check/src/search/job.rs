@@ -102,6 +102,10 @@ impl<'a> Job<'a> {
             return;
         }
         self.plan_ahead(run);
+        if !self.packs_soon {
+            // There are too many initial states for that.
+            self.lose(run, false);
+        }
         if let Some(checkpoint) = &self.checkpoint {
             run.checkpoint_in(checkpoint.every());
         }
