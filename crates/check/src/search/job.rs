@@ -114,7 +114,7 @@ impl<'a> Job<'a> {
             let is_few = matches!(self.kept, Kept::Fingerprints(_));
             match run.event() {
                 Event::Enough | Event::Full if is_few => self.pour(run),
-                Event::Enough if self.is_packed() && self.later.is_some() => self.lose(run, false),
+                Event::Enough if self.is_packed() && self.later.is_some() => self.lose(run, true),
                 Event::Enough => self.fold(run),
                 Event::Checkpoint => self.save(run),
                 Event::Full if self.has_misfits() => {
@@ -151,9 +151,9 @@ impl<'a> Job<'a> {
         self.checkpoint.take().map(Checkpoint::saved)
     }
 
-    /// The stores alone: nothing waits any more.
-    pub fn kept(self) -> (Kept<'a>, Option<LossyStore<'a, Fingerprints>>) {
-        (self.kept, self.later)
+    /// The store alone: nothing waits any more.
+    pub fn kept(self) -> Kept<'a> {
+        self.kept
     }
 
     /// If states are kept in full.
@@ -297,10 +297,11 @@ impl<'a> Job<'a> {
     }
 
     /// If this is a bitstate search that has lost no state so far, it goes on with
-    /// fingerprints, or with bits if there are many states or memory is short.
-    fn lose(&mut self, run: &Run, is_short: bool) {
+    /// fingerprints, or with bits if it has enough of others, or there will soon be too
+    /// many.
+    fn lose(&mut self, run: &Run, has_enough: bool) {
         let Some(later) = self.later.take() else { return };
-        let has_many = is_short || run.has_states(later.filter.most());
+        let has_many = has_enough || run.has_states(later.filter.most() / 2);
         run.pause_at(u64::MAX);
         let kept = std::mem::replace(&mut self.kept, Kept::Nothing);
         let kept = hand_over(kept, later, has_many, |name| rename(&mut self.frontier, run, name));
@@ -322,7 +323,7 @@ impl<'a> Job<'a> {
             let shrunk = store.shrink(budget, &mut rename);
             is_wider = shrunk.and_then(|()| store.widen(budget, &mut rename));
         }
-        if self.later.is_some() && !matches!(is_wider, Ok(true)) {
+        if self.later.is_some() && matches!(is_wider, Ok(false) | Err(Trouble::Full)) {
             self.lose(run, is_wider.is_err());
             return true;
         }
@@ -452,7 +453,7 @@ fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> Begun<'a> {
             Bitstate::new(bits, hashes, layout, budget)
                 .and_then(|arena| Fingerprints::before(arena, run.options.threads, budget))
                 .and_then(|filter| lossy(filter, run, hidden))
-                .and_then(|store| match packs_first(make, run, hidden) {
+                .and_then(|store| match packs_first(make, run, hidden, &store.filter) {
                     true => {
                         later = Some(store);
                         exact()
@@ -477,11 +478,14 @@ fn begin<'a>(make: &Maker, run: &Run<'a>, hidden: usize) -> Begun<'a> {
 }
 
 /// Whether a search that begins with fingerprints packs its states instead, as long as
-/// that can be done.
-fn packs_first(make: &Maker, run: &Run, hidden: usize) -> bool {
+/// that can be done: there must be memory to find a way once more, or for those that
+/// wait when they are poured.
+fn packs_first(make: &Maker, run: &Run, hidden: usize, filter: &Fingerprints) -> bool {
     let is_told = run.options.collector.is_some();
     let may_pack = compression(run, hidden) == Compress::Auto && expects_few_ways(run);
-    may_pack && !is_told && PackedStore::saves_time(first_len(make))
+    let len = if may_pack && !is_told { first_len(make) } else { return false };
+    let needed = filter.most_packed().saturating_mul(2 * (len as u64 + OTHER_BYTES));
+    PackedStore::saves_time(len) && run.budget.left() >= needed
 }
 
 /// How long the first initial state is.

@@ -188,13 +188,16 @@ pub fn check(make: &Maker, options: &Options) -> Result<Outcome, Error> {
     let mut job = Job::new(make, &mut run)?;
     job.explore(make, &run);
     let saved = job.saved();
-    let (kept, later) = job.kept();
-    // If none came later, none was lost so far: but that is not what was asked for.
-    let lossy = later.map(|later| bitstate(later.filter.arena(), None));
-    let mut outcome = conclude(make, &run, kept);
-    if lossy.is_some() {
-        (outcome.lossy, outcome.compressed) = (lossy, false);
+    let mut outcome = conclude(make, &run, job.kept());
+    if let Storage::Bitstate { bits, hashes, layout } = options.storage
+        && outcome.lossy.is_none()
+        && outcome.states > 0
+    {
+        // None was lost so far: but what was asked for is a search that may.
+        let bits = Bitstate::usable(bits, layout);
+        outcome.lossy = Some(Lossy::Bitstate { bits, hashes, layout, set: None });
         outcome.verdict = of_lossy(outcome.verdict);
+        outcome.compressed = false;
     }
     outcome.checkpoint = saved;
     Ok(outcome)
@@ -261,6 +264,8 @@ fn conclude_exact(make: &Maker, run: &Run, store: impl Store) -> Outcome {
         }
     };
     told(&mut outcome);
+    // With what it took to find the ways.
+    outcome.memory = run.budget.peak();
     outcome
 }
 
@@ -268,13 +273,17 @@ fn conclude_exact(make: &Maker, run: &Run, store: impl Store) -> Outcome {
 fn whole(make: &Maker, run: &Run, store: Option<&impl Store>, way: path::Way) -> Option<Found> {
     let path::Way { found, begins_with } = way;
     let (Some(state), Some(store)) = (begins_with, store) else { return Some(found) };
-    match way_to::way_to(make, run.options, store, &state) {
+    match way_to::way_to(make, run, store, &state) {
         Some((steps, depth)) => {
             let steps = [steps, found.steps].concat();
             Some(Found { fault: found.fault, depth: depth + found.depth, steps })
         }
         // There was no memory for it.
-        None => self::way(make, run.options, &[], &found.fault, run.spent()),
+        None => {
+            let ignore = run.options.ignore.clone();
+            let left = Options { memory: run.budget.left(), ignore, ..*run.options };
+            self::way(make, &left, &[], &found.fault, run.spent())
+        }
     }
 }
 

@@ -95,10 +95,14 @@ pub(crate) struct Run<'a> {
 
 impl<'a> Run<'a> {
     pub fn new(options: &'a Options<'a>) -> Run<'a> {
-        let budget = Arc::new(Budget::new(options.memory));
+        Run::beside(options, &Arc::new(Budget::new(options.memory)))
+    }
+
+    /// A search beside what another one has kept: all of it is within its memory.
+    pub fn beside(options: &'a Options<'a>, budget: &Arc<Budget>) -> Run<'a> {
         // Depth first each thread has a stack, breadth first each level.
-        let space = Arc::new(Space::new(&budget, options.threads.max(2)));
-        Run::within(options, &budget, &space)
+        let space = Arc::new(Space::new(budget, options.threads.max(2)));
+        Run::within(options, budget, &space)
     }
 
     /// A search that shares its memory with others.

@@ -18,14 +18,15 @@ const FIRST_LOOK: u64 = 16_384;
 /// find it, or if it is interrupted.
 pub(super) fn way_to<S: Store>(
     make: &Maker,
-    options: &Options,
+    run: &Run,
     visited: &S,
     state: &[u8],
 ) -> Option<(Vec<Step>, usize)> {
+    let given = run.options;
     let options = Options {
         storage: Storage::Exact,
         // By a way that is not too long.
-        order: if options.depth.is_some() { Order::Bfs } else { options.order },
+        order: if given.depth.is_some() { Order::Bfs } else { given.order },
         compress: Compress::Off,
         // None of them ends it.
         max_violations: usize::MAX,
@@ -33,11 +34,11 @@ pub(super) fn way_to<S: Store>(
         time: None,
         files: None,
         progress: None,
-        ..*options
+        ..*given
     };
     let within =
         || -> Box<dyn Model + '_> { Box::new(Within { model: make(), visited: visited.writer() }) };
-    let mut run = Run::new(&options);
+    let mut run = Run::beside(&options, &run.budget);
     let mut job = Job::new(&within, &mut run).ok()?;
     let mut look_at = FIRST_LOOK;
     loop {

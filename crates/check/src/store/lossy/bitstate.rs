@@ -38,7 +38,7 @@ pub struct Bitstate {
 impl Bitstate {
     /// An arena of so many bits, 512 at least; `None` if there is no memory.
     pub fn new(bits: u64, hashes: u32, layout: Layout, budget: &Arc<Budget>) -> Option<Bitstate> {
-        let bits = usable(bits, layout);
+        let bits = Bitstate::usable(bits, layout);
         let bytes = bytes_of(bits);
         if !budget.take(bytes) {
             return None;
@@ -54,7 +54,7 @@ impl Bitstate {
     /// The same memory, empty again, as an arena of so many bits; false, and
     /// nothing done, if it is too small for that.
     pub fn renew(&mut self, bits: u64, hashes: u32, layout: Layout) -> bool {
-        let bits = usable(bits, layout);
+        let bits = Bitstate::usable(bits, layout);
         if bytes_of(bits) > self.map.len() as u64 {
             return false;
         }
@@ -62,6 +62,14 @@ impl Bitstate {
         unsafe { self.map.start().write_bytes(0, bytes_of(self.bits) as usize) };
         (self.bits, self.hashes, self.layout) = (bits, hashes, layout);
         true
+    }
+
+    /// Bits of an arena for which so many were asked for.
+    pub fn usable(bits: u64, layout: Layout) -> u64 {
+        match layout {
+            Layout::Blocked => (bits / LINE).max(1) * LINE,
+            Layout::Scattered => bits.max(LINE),
+        }
     }
 
     /// Bits of the arena.
@@ -195,14 +203,6 @@ impl Bitstate {
                 })
             }
         }
-    }
-}
-
-/// Bits of an arena for which so many were asked for.
-fn usable(bits: u64, layout: Layout) -> u64 {
-    match layout {
-        Layout::Blocked => (bits / LINE).max(1) * LINE,
-        Layout::Scattered => bits.max(LINE),
     }
 }
 
