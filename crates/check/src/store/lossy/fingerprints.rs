@@ -1,10 +1,10 @@
 //! Fingerprints of 64 bits in a table that grows: what a bitstate search begins
-//! with if its states cannot be packed. As long as there are few states they take less memory than the pages
-//! of a large arena that their bits are spread over, and no state is lost but by
-//! an accident that nobody lives to see. When there are many, their bits are set
-//! in the arena, and the table is given up. (The idea, to make the best of the
-//! memory at each number of states, is that of P. Dillinger and P. Manolios: Fast,
-//! all-purpose state storage. SPIN 2009.)
+//! with if its states cannot be packed. As long as there are few states they
+//! take less memory than the pages of a large arena that their bits are spread
+//! over, and no state is lost but by an accident that nobody lives to see. When
+//! there are many, their bits are set in the arena, and the table is given up.
+//! (The idea, to make the best of the memory at each number of states, is that of
+//! P. Dillinger and P. Manolios: Fast, all-purpose state storage. SPIN 2009.)
 //!
 //! Invariant: the first half of a fingerprint tells all of it (`Keys::narrow`).
 
