@@ -119,9 +119,10 @@ impl ExactStore {
         let form = known.and_then(Form::new).filter(|form| form.is_worth_it(aim));
         let Some(form) = form else { return Ok(Err(self)) };
         let ExactStore { table, records, .. } = self;
+        let n_states = table.about();
         // Its memory is needed now.
         drop(table);
-        let packed = PackedStore::new(form, aim, budget).ok_or(Full)?;
+        let packed = PackedStore::new(form, aim, n_states, budget).ok_or(Full)?;
         let mut writer = packed.writer();
         rename(&mut |token| writer.name(records.state(Place(token))))?;
         for (number, places) in records.chunks().enumerate() {

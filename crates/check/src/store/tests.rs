@@ -27,7 +27,7 @@ fn packed(states: &[Vec<u8>], limit: u64) -> PackedStore {
     let known = Known::of(states.iter().map(Vec::as_slice));
     let form = known.and_then(Form::new).expect("states in which few bits vary");
     let budget = Arc::new(Budget::new(limit));
-    PackedStore::new(form, Aim::Memory, &budget).expect("room for a small store")
+    PackedStore::new(form, Aim::Memory, 0, &budget).expect("room for a small store")
 }
 
 /// States of two lengths in which 40 bits vary.
@@ -172,7 +172,7 @@ fn a_packed_store_keeps_ways_when_it_is_told_to() {
     let states: Vec<Vec<u8>> = (0..60_000).map(|number| numbered(number, false)).collect();
     let known = Known::of(states.iter().map(Vec::as_slice));
     let form = known.and_then(Form::new).expect("states in which few bits vary");
-    let mut store = PackedStore::new(form, Aim::Speed, &budget).expect("room");
+    let mut store = PackedStore::new(form, Aim::Speed, 0, &budget).expect("room");
     let rename = |tokens: &mut [Token], name: &mut Name| {
         tokens.iter_mut().try_for_each(|token| name(*token).map(|new| *token = new))
     };

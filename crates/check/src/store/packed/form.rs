@@ -57,7 +57,8 @@ impl Known {
         Some(known)
     }
 
-    /// The same after some did not fit: `all` adds these and all that are stored.
+    /// The same after some did not fit: `all` adds these and `Form::bounds` of all that
+    /// are stored.
     /// What varied once, does: else two states that wait to be stored could take
     /// the room from each other for ever.
     pub fn again(
@@ -119,12 +120,15 @@ impl Known {
         }
     }
 
-    /// Lets more bits vary, as long as there is room: first the next one of each
-    /// byte that has some that do, as numbers grow; if that was not enough before,
-    /// those that vary in other bytes, which may be elements of the same array.
+    /// Lets more bits vary, as long as there is room: first those that vary in bytes
+    /// alike, nearest first; then the next one of each byte that has some that do, as
+    /// numbers grow; if that was not enough before, those that vary in any other byte.
     fn add_margin(&mut self) {
         self.may_vary.clone_from(&self.varies);
         let bytes: Vec<u8> = self.varies.iter().flat_map(|word| word.to_le_bytes()).collect();
+        if self.n_bits() < ROOM {
+            alike(&bytes).into_iter().for_each(|bit| self.allow(bit));
+        }
         let next = |byte: u8| u8::BITS - byte.leading_zeros();
         let growing = bytes.iter().enumerate().filter(|(_, b)| **b != 0 && next(**b) < u8::BITS);
         let mut growing: Vec<(usize, u8)> = growing.map(|(at, byte)| (at, *byte)).collect();
@@ -158,16 +162,41 @@ impl Known {
     }
 }
 
+/// Bits that do not vary in a byte but in one like it, which may be an element of the
+/// same array or the same variable of another process; in a byte where nothing varies,
+/// those that do on both of its sides. The nearest come first.
+fn alike(bytes: &[u8]) -> Vec<usize> {
+    let varying: Vec<(usize, u8)> =
+        bytes.iter().copied().enumerate().filter(|(_, byte)| *byte != 0).collect();
+    let is_like =
+        |byte: u8, other: u8| byte & other == byte && other.count_ones() <= 2 * byte.count_ones();
+    let mut bits = Vec::new();
+    let mut add = |at: usize, missing: u8, distance: usize| {
+        let missing = (0..8).filter(|bit| missing >> bit & 1 != 0);
+        bits.extend(missing.map(|bit| (distance, at * 8 + bit)));
+    };
+    for (at, byte) in &varying {
+        for (other_at, other) in varying.iter().filter(|(_, other)| is_like(*byte, *other)) {
+            add(*at, other & !byte, at.abs_diff(*other_at));
+        }
+    }
+    for sides in varying.windows(2) {
+        let [(left, a), (right, b)] = [sides[0], sides[1]];
+        (left + 1..right).for_each(|at| add(at, a & b, (at - left).min(right - at)));
+    }
+    bits.sort_unstable();
+    bits.into_iter().map(|(_, bit)| bit).collect()
+}
+
 /// The words of a state; the last one goes on with zeros.
 #[inline(always)]
 fn words(state: &[u8]) -> impl Iterator<Item = u64> {
     let (words, rest) = state.as_chunks();
-    let rest = (!rest.is_empty()).then(|| {
-        let mut word = [0; 8];
-        word[..rest.len()].copy_from_slice(rest);
-        word
+    let rest = (!rest.is_empty()).then(|| match state.last_chunk() {
+        Some(last) => u64::from_le_bytes(*last) >> (64 - 8 * rest.len()),
+        None => rest.iter().rfold(0, |word, byte| word << 8 | u64::from(*byte)),
     });
-    words.iter().copied().chain(rest).map(u64::from_le_bytes)
+    words.iter().copied().map(u64::from_le_bytes).chain(rest)
 }
 
 /// The bits of each word that belong to a state of this length.
@@ -357,7 +386,7 @@ impl Form {
     /// Puts a state together. There are `SLACK` bytes behind it.
     #[inline(never)]
     pub fn state<'b>(&self, packed: u64, space: &'b mut Vec<u8>) -> &'b [u8] {
-        let plan = &self.by_len[((packed ^ MARK) >> self.number_shift) as usize];
+        let plan = &self.by_len[self.number_of(packed)];
         match self.fast {
             true => plan.unpacker::<0>().unpack::<true>(packed, space),
             false => plan.unpacker::<0>().unpack::<false>(packed, space),
@@ -367,7 +396,7 @@ impl Form {
     /// Whether a packed state is as long as most.
     #[inline(always)]
     pub fn is_one_of_most(&self, packed: u64) -> bool {
-        (packed ^ MARK) >> self.number_shift == 0
+        self.number_of(packed) == 0
     }
 
     /// Packs a state that lies anywhere; `None` if it does not fit. `space` is for
@@ -379,9 +408,26 @@ impl Form {
         self.pack(space, 0, state.len())
     }
 
+    /// For all packed states of each length the bits that are set in each of them and
+    /// those that are set in any: states themselves, and what differs in them varies.
+    pub fn bounds(&self, words: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+        let mut bounds = vec![[u64::MAX, 0]; self.by_len.len()];
+        for word in words {
+            let [all, any] = &mut bounds[self.number_of(word)];
+            (*all, *any) = (*all & word, *any | word);
+        }
+        bounds.into_iter().filter(|[_, any]| *any != 0).flatten()
+    }
+
+    /// Which length a packed state has.
+    #[inline(always)]
+    fn number_of(&self, packed: u64) -> usize {
+        ((packed ^ MARK) >> self.number_shift) as usize
+    }
+
     /// Whether a word is a packed state, as far as can be seen.
     pub fn is_packed(&self, word: u64) -> bool {
-        word >> ROOM == 1 && (((word ^ MARK) >> self.number_shift) as usize) < self.by_len.len()
+        word >> ROOM == 1 && self.number_of(word) < self.by_len.len()
     }
 }
 
@@ -462,6 +508,20 @@ mod tests {
             }
         }
         assert!(n_forms > 100 && n_misfits > 100, "{n_forms} forms, {n_misfits} misfits");
+    }
+
+    #[test]
+    fn room_is_made_for_what_varies_in_bytes_alike() {
+        let bits = |bytes: &[u8]| alike(bytes);
+        assert_eq!(bits(&[0b111, 0b11, 0]), [8 + 2]);
+        // The nearest first, and nothing of what is not alike.
+        assert_eq!(bits(&[0b11, 0b11, 0b111, 0xFF]), [8 + 2, 2]);
+        // Where nothing varies, what does on both sides.
+        assert_eq!(bits(&[0b11, 0, 0, 0b101]), [8, 2 * 8]);
+        assert!(bits(&[0, 1, 1, 0]).is_empty());
+        let known = Known::of([[0u8, 0, 0], [1, 0, 1]].iter().map(|state| &state[..]));
+        let form = known.and_then(Form::new).expect("few bits");
+        assert_eq!(unpack(&form, pack(&form, &[1, 1, 0]).expect("room")), [1, 1, 0]);
     }
 
     #[test]

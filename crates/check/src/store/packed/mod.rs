@@ -56,6 +56,12 @@ impl Aim {
             Aim::Speed => exact::GROWTH,
         }
     }
+
+    /// A table that so many entries are put into, with others to come.
+    fn table(self, n: u64, budget: &Arc<Budget>) -> Option<Table<Whole>> {
+        let n = if self == Aim::Speed { 2 * n } else { n };
+        Table::for_entries(n, budget, self.growth())
+    }
 }
 
 pub struct PackedStore {
@@ -69,9 +75,9 @@ pub struct PackedStore {
 }
 
 impl PackedStore {
-    /// `None` if not even an empty store fits in the budget.
-    pub fn new(form: Form, aim: Aim, budget: &Arc<Budget>) -> Option<PackedStore> {
-        let table = Table::new(budget, aim.growth())?;
+    /// For so many states at first. `None` if there is no memory for it.
+    pub fn new(form: Form, aim: Aim, states: u64, budget: &Arc<Budget>) -> Option<PackedStore> {
+        let table = aim.table(states, budget)?;
         Some(PackedStore { form, aim, table, ways: None, misfits: Mutex::default() })
     }
 
@@ -144,7 +150,8 @@ impl PackedStore {
         let misfits = self.misfits.lock().unwrap_or_else(PoisonError::into_inner);
         let known = self.form.known().again(|add| {
             misfits.iter().try_for_each(|state| add(state))?;
-            self.table.entries().try_for_each(|word| add(self.form.state(word, &mut space)))
+            let mut bounds = self.form.bounds(self.table.entries_by_shard().flatten());
+            bounds.try_for_each(|word| add(self.form.state(word, &mut space)))
         });
         drop(misfits);
         let Some(form) = known.and_then(Form::new) else { return Ok(false) };
@@ -153,7 +160,8 @@ impl PackedStore {
             packed.expect("a form with room for all")
         };
         let words = self.table.entries().map(&mut again);
-        let table = table_of(words, self.aim.growth(), budget).ok_or(Full)?;
+        let table = self.aim.table(self.about(), budget).and_then(|table| filled(table, words));
+        let table = table.ok_or(Full)?;
         match &mut self.ways {
             Some(ways) => ways.change_words(again),
             None => rename(&mut |word| Ok(again(word)))?,
@@ -187,7 +195,8 @@ impl PackedStore {
         }
         (self.ways, self.aim) = (None, Aim::Memory);
         // There may be no memory for two.
-        if let Some(table) = table_of(self.table.entries(), self.aim.growth(), budget) {
+        let table = self.aim.table(self.about(), budget);
+        if let Some(table) = table.and_then(|table| filled(table, self.table.entries())) {
             self.table = table;
         }
         Ok(())
@@ -283,13 +292,9 @@ fn note(ways: &Records, chunk: &mut Chunk, packed: u64, origin: u64) -> Result<T
     Ok(place)
 }
 
-/// A table of words, all different; `None` if there is no memory for them.
-fn table_of(
-    words: impl Iterator<Item = u64>,
-    growth: Growth,
-    budget: &Arc<Budget>,
-) -> Option<Table<Whole>> {
-    let table = Table::new(budget, growth)?;
+/// The table with all these words, which are different; `None` if there is no memory
+/// for them.
+fn filled(table: Table<Whole>, words: impl Iterator<Item = u64>) -> Option<Table<Whole>> {
     let mut block = Vec::with_capacity(BLOCK);
     let mut words = words.peekable();
     while words.peek().is_some() {

@@ -39,7 +39,7 @@ use crate::files::Trouble;
 use crate::memory::{Budget, prefetch_to_write};
 use crossbeam_epoch::Guard;
 use growth::Room;
-use shard::{Generation, LINE_SLOTS, Shard, next_in_line};
+use shard::{Generation, LINE_SLOTS, Shard, first_generation, next_in_line};
 use std::io::{self, Read, Write};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -225,7 +225,13 @@ enum Put {
 
 impl<E: Entry> Table<E> {
     /// `None` if not even a small table fits.
-    pub fn new(budget: &Arc<Budget>, mut growth: Growth) -> Option<Table<E>> {
+    pub fn new(budget: &Arc<Budget>, growth: Growth) -> Option<Table<E>> {
+        Table::for_entries(0, budget, growth)
+    }
+
+    /// The same for so many entries, which will be put in at once: it begins where it
+    /// would come to.
+    pub fn for_entries(n: u64, budget: &Arc<Budget>, mut growth: Growth) -> Option<Table<E>> {
         growth.quick = growth.quick.min(budget.limit() / QUICK_SHARE);
         let table = Table {
             shards: Box::new([const { AtomicPtr::new(std::ptr::null_mut()) }; SHARDS]),
@@ -235,7 +241,7 @@ impl<E: Entry> Table<E> {
             budget: budget.clone(),
             entry: PhantomData,
         };
-        let first = table.generation(0)?;
+        let first = table.generation(first_generation(n, growth))?;
         for (place, shard) in table.shards.iter().zip(&first.shards) {
             first.take(shard, budget)?;
             place.store((&raw const *shard).cast_mut(), Ordering::Release);
@@ -579,8 +585,10 @@ impl<E: Entry> Table<E> {
 
     fn made(&self) -> impl Iterator<Item = &Generation> {
         let there = self.generations.iter().map(|g| g.load(Ordering::Acquire));
+        // A table may have begun with a later one.
+        let there = there.skip_while(|g| g.is_null()).take_while(|g| !g.is_null());
         // SAFETY: generations are freed with the table.
-        there.take_while(|g| !g.is_null()).map(|g| unsafe { &*g })
+        there.map(|g| unsafe { &*g })
     }
 
     #[inline]

@@ -197,6 +197,13 @@ fn smallest(generation: usize, growth: Growth) -> u64 {
     (0..generation).fold(FIRST_SLOTS, |size, _| next(size).min(1 << 40))
 }
 
+/// The generation that no shard has left, and all have come to, with so many entries.
+pub(super) fn first_generation(n_entries: u64, growth: Growth) -> usize {
+    let each = n_entries / SHARDS as u64;
+    let is_left = |number: &usize| smallest(number + 1, growth) * growth.full / 64 < each;
+    (0..).take_while(is_left).count()
+}
+
 /// The place behind another in the same line, for slots of this size.
 #[inline(always)]
 pub(super) fn next_in_line(at: usize, size: usize) -> usize {
