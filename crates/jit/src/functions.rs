@@ -249,9 +249,13 @@ pub struct Making<'m, C> {
 impl<C: Send + Sync> Making<'_, C> {
     /// Makes functions until there are all or the search ends.
     pub fn run(&self) -> Result<(), Error> {
-        // A search has need of the cores too.
-        let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
-        let n_threads = (self.open().len() / JOBS_PER_THREAD).min(cores / 2).clamp(1, MAX_THREADS);
+        let mut n_threads = (self.open().len() / JOBS_PER_THREAD).clamp(1, MAX_THREADS);
+        if n_threads > 1 {
+            // A search has need of the cores too. The system answers by files, which takes
+            // a while.
+            let cores = std::thread::available_parallelism().map_or(1, |n| n.get());
+            n_threads = n_threads.min(cores / 2).max(1);
+        }
         std::thread::scope(|scope| {
             // With fewer threads it takes longer, no more.
             let spawn = |_| Builder::new().spawn_scoped(scope, || self.work()).ok();

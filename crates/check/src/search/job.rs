@@ -172,8 +172,10 @@ impl<'a> Job<'a> {
             }
         }
         fn search<S: Store>(make: &Maker, run: &Run, store: &S, frontier: &mut Vec<Stack>) {
-            provide_meanwhile(|| store.provide(), || explore(make, run, store, frontier));
+            let threads = run.options.threads;
+            provide_meanwhile(threads, || store.provide(), || explore(make, run, store, frontier));
         }
+        let threads = run.options.threads;
         match &self.kept {
             // Memory that is given up soon is not worth a thread, and who compiles has
             // need of the core.
@@ -185,14 +187,14 @@ impl<'a> Job<'a> {
                 let provide_arena =
                     |later: &Fingerprints| later.provide_for(store.about(), later.most_packed());
                 let provide = || store.provide() || later.is_some_and(provide_arena);
-                provide_meanwhile(provide, || explore(make, run, &**store, frontier));
+                provide_meanwhile(threads, provide, || explore(make, run, &**store, frontier));
             }
             Kept::Tree(store) => search(make, run, &**store, &mut self.frontier),
             Kept::Bitstate(store) if is_strict(run) => {
-                provide_meanwhile(|| store.provide(), || strict::search(make, run, store));
+                provide_meanwhile(threads, || store.provide(), || strict::search(make, run, store));
             }
             Kept::Compact(store) if is_strict(run) => {
-                provide_meanwhile(|| store.provide(), || strict::search(make, run, store));
+                provide_meanwhile(threads, || store.provide(), || strict::search(make, run, store));
             }
             Kept::Fingerprints(store) => search(make, run, store, &mut self.frontier),
             Kept::Bitstate(store) => search(make, run, store, &mut self.frontier),

@@ -1,15 +1,28 @@
 //! A thread that provides memory while others search: fresh pages cost the
-//! system up to a microsecond each, more on some virtual machines.
+//! system up to a microsecond each, more on some virtual machines. Where threads
+//! that search have all cores it would take one of these from them, for some
+//! milliseconds at a time: then each provides what it needs itself.
 
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{Builder, Thread, park_timeout, scope};
+use std::thread::{Builder, Thread, available_parallelism, park_timeout, scope};
 use std::time::Duration;
 
 /// Between two looks whether there is something to do.
 const EVERY: Duration = Duration::from_millis(1);
 
-/// Runs a search while another thread provides memory, as `Store::provide` does.
-pub(super) fn provide_meanwhile(provide: impl Fn() -> bool + Sync, search: impl FnOnce()) {
+/// Runs a search by so many threads while another one provides memory, as
+/// `Store::provide` does, if there is a core for it.
+pub(super) fn provide_meanwhile(
+    threads: usize,
+    provide: impl Fn() -> bool + Sync,
+    search: impl FnOnce(),
+) {
+    // The system answers by files, so it is asked once.
+    static CORES: OnceLock<usize> = OnceLock::new();
+    if threads >= *CORES.get_or_init(|| available_parallelism().map_or(1, |cores| cores.get())) {
+        return search();
+    }
     let over = AtomicBool::new(false);
     scope(|scope| {
         let provide = || {

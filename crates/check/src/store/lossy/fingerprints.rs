@@ -16,7 +16,7 @@ use crate::store::table::{Inserted, Position, Rest, Sight, Table};
 use crossbeam_epoch::Guard;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread::{Builder, available_parallelism, scope};
+use std::thread::{Builder, scope};
 
 /// Bits of an arena that is worth waiting for.
 const LARGE: u64 = 1 << 27;
@@ -31,10 +31,8 @@ pub struct Fingerprints {
     table: Table<Rest>,
     /// Where the bits will be; not written yet.
     arena: Bitstate,
-    /// Threads that search, and whether a core is left to provide memory that may be
-    /// of no use.
+    /// Threads that search.
     threads: usize,
-    has_help: bool,
 }
 
 impl Fingerprints {
@@ -46,8 +44,7 @@ impl Fingerprints {
 
     /// `None` if there is no memory.
     pub fn before(arena: Bitstate, threads: usize, budget: &Arc<Budget>) -> Option<Fingerprints> {
-        let has_help = available_parallelism().is_ok_and(|cores| threads < cores.get());
-        Some(Fingerprints { table: Table::new(budget, GROWTH)?, arena, threads, has_help })
+        Some(Fingerprints { table: Table::new(budget, GROWTH)?, arena, threads })
     }
 
     /// States up to which the arena has no bits.
@@ -63,7 +60,7 @@ impl Fingerprints {
     /// Provides memory of the arena if there will soon be too many states; whether there
     /// may be more to do.
     pub fn provide_for(&self, n_states: u64, most: u64) -> bool {
-        self.has_help && n_states >= most / 8 * 7 && self.arena.provide()
+        n_states >= most / 8 * 7 && self.arena.provide()
     }
 
     pub fn arena(&self) -> &Bitstate {
