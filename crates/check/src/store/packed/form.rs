@@ -10,6 +10,7 @@
 use super::Aim;
 use super::bits::{Selected, is_fast};
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
 
 /// Set in all packed states: entries of tables are not 0. Their highest bit is
 /// clear.
@@ -19,8 +20,6 @@ const ROOM: u32 = 62;
 /// States of so many different lengths are packed, of up to so many words.
 const MOST_LENS: usize = 16;
 const MOST_WORDS: usize = 64;
-/// If states have not fitted so often, room is made for others.
-const MANY_MISFITS: u32 = 2;
 /// Words of states that are packed to save time, and bits that are left then.
 pub const FEW_WORDS: usize = 8;
 const SPARE_BITS: u32 = 10;
@@ -39,8 +38,6 @@ pub struct Known {
     varies: Vec<u64>,
     may_vary: Vec<u64>,
     constant: Vec<u64>,
-    /// How often states did not fit.
-    n_misfits: u32,
 }
 
 impl Known {
@@ -65,8 +62,7 @@ impl Known {
         &self,
         all: impl FnOnce(&mut dyn FnMut(&[u8]) -> Option<()>) -> Option<()>,
     ) -> Option<Known> {
-        let (lens, n_misfits) = (self.lens.clone(), self.n_misfits + 1);
-        let mut known = Known { lens, n_misfits, ..Known::default() };
+        let mut known = Known { lens: self.lens.clone(), ..Known::default() };
         all(&mut |state| known.add(state).map(|_| ()))?;
         known.extend(self.n_bytes, self.constant.iter().copied());
         let words = known.varies.iter_mut().zip(&mut known.constant).zip(&self.varies);
@@ -122,30 +118,33 @@ impl Known {
 
     /// Lets more bits vary, as long as there is room: first those that vary in bytes
     /// alike, nearest first; then the next one of each byte that has some that do, as
-    /// numbers grow; if that was not enough before, those that vary in any other byte.
+    /// numbers grow; then those that vary in any other byte.
     fn add_margin(&mut self) {
         self.may_vary.clone_from(&self.varies);
-        let bytes: Vec<u8> = self.varies.iter().flat_map(|word| word.to_le_bytes()).collect();
-        if self.n_bits() < ROOM {
-            alike(&bytes).into_iter().for_each(|bit| self.allow(bit));
+        if self.n_bits() >= ROOM {
+            return;
         }
-        let next = |byte: u8| u8::BITS - byte.leading_zeros();
-        let growing = bytes.iter().enumerate().filter(|(_, b)| **b != 0 && next(**b) < u8::BITS);
+        let mut bytes: Vec<u8> = self.varies.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(self.n_bytes);
+        alike(&bytes).into_iter().for_each(|bit| self.allow(bit));
+        let growing = bytes.iter().enumerate().filter(|(_, byte)| **byte != 0);
         let mut growing: Vec<(usize, u8)> = growing.map(|(at, byte)| (at, *byte)).collect();
-        growing.sort_by_key(|(_, byte)| std::cmp::Reverse(byte.count_ones()));
-        growing.iter().for_each(|(at, byte)| self.allow(at * 8 + next(*byte) as usize));
+        growing.sort_by_key(|(_, byte)| Reverse(byte.count_ones()));
+        // Behind the highest bit that is the lowest one of the next byte.
+        let next = |(at, byte): &(usize, u8)| (at + 1) * 8 - byte.leading_zeros() as usize;
+        growing.iter().map(next).for_each(|bit| self.allow(bit));
         let any = bytes.iter().fold(0, |any, byte| any | byte);
         let first = bytes.iter().position(|byte| *byte != 0);
         let last = bytes.iter().rposition(|byte| *byte != 0);
-        if let (Some(first), Some(last), true) = (first, last, self.n_misfits >= MANY_MISFITS) {
+        if let (Some(first), Some(last)) = (first, last) {
             let bits = (first * 8..last * 8 + 8).filter(|bit| any >> (bit % 8) & 1 != 0);
             bits.for_each(|bit| self.allow(bit));
         }
     }
 
     fn allow(&mut self, bit: usize) {
-        let (word, bit) = (bit / 64, 1 << (bit % 64));
-        if self.may_vary[word] & bit == 0 && self.n_bits() < ROOM {
+        let (is_own, word, bit) = (bit < 8 * self.n_bytes, bit / 64, 1 << (bit % 64));
+        if is_own && self.may_vary[word] & bit == 0 && self.n_bits() < ROOM {
             self.may_vary[word] |= bit;
             self.constant[word] &= !bit;
         }
