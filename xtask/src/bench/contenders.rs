@@ -12,11 +12,13 @@ pub const SPIN: &str = "spin";
 pub const SPIN_POR: &str = "spin-por";
 pub const SPIN_COLLAPSE: &str = "spin-collapse";
 pub const OURS: &str = "ours";
+pub const OURS_CORE: &str = "ours-core";
 pub const OURS_ALL: &str = "ours-all";
 pub const OURS_COMPRESS: &str = "ours-compress";
 pub const OURS_DEFAULT: &str = "ours-default";
 pub const SPIN_BITSTATE: &str = "spin-bitstate";
 pub const OURS_BITSTATE: &str = "ours-bitstate";
+pub const OURS_BITSTATE_CORE: &str = "ours-bitstate-core";
 pub const OURS_BITSTATE_ALL: &str = "ours-bitstate-all";
 
 /// Three bits of 2^30 for each state.
@@ -61,6 +63,9 @@ pub struct Contender {
     pub compile: Vec<String>,
     /// Flags of the search, without those chosen for each model.
     pub search: Vec<String>,
+    /// All of it on one core: a search by one thread has others make code and provide
+    /// memory meanwhile.
+    pub one_core: bool,
     /// Seconds after which the search is ended and does not count.
     pub limit: Option<u32>,
 }
@@ -85,6 +90,7 @@ fn spin(
         generate: words(generate),
         compile: words(&compile),
         search: words("-A -E"),
+        one_core: false,
         limit: None,
     }
 }
@@ -103,16 +109,29 @@ fn supertrace(
         generate: Vec::new(),
         compile: Vec::new(),
         search: words(&format!("{} --ignore assert,deadlock --json", search.as_ref())),
+        one_core: false,
         limit: None,
     }
+}
+
+fn on_one_core(name: &'static str, about: &'static str, contender: &Contender) -> Contender {
+    Contender { name, about, one_core: true, ..contender.clone() }
 }
 
 /// All contenders, in the order of their turns, on a machine of `cores` cores.
 pub fn all(cores: usize) -> Vec<Contender> {
     use Graph::{Full, OursReduced, Sampled, SpinReduced};
+    let one_thread = supertrace(OURS, "ours, one thread", Full, "--reduce none --threads 1");
+    let one_thread_bitstate = supertrace(
+        OURS_BITSTATE,
+        "ours, bitstate, one thread",
+        Sampled,
+        format!("{OURS_ARENA} --threads 1"),
+    );
     vec![
         spin(SPIN, "Spin, same graph", Full, "-o1 -o2 -o3 -a", "-DNOREDUCE"),
-        supertrace(OURS, "ours, one thread", Full, "--reduce none --threads 1"),
+        one_thread.clone(),
+        on_one_core(OURS_CORE, "ours, one thread on one core", &one_thread),
         supertrace(OURS_ALL, "ours, all cores", Full, format!("--reduce none --threads {cores}")),
         spin(
             SPIN_COLLAPSE,
@@ -137,11 +156,11 @@ pub fn all(cores: usize) -> Vec<Contender> {
                 "-DNOREDUCE -DBITSTATE",
             )
         },
-        supertrace(
-            OURS_BITSTATE,
-            "ours, bitstate, one thread",
-            Sampled,
-            format!("{OURS_ARENA} --threads 1"),
+        one_thread_bitstate.clone(),
+        on_one_core(
+            OURS_BITSTATE_CORE,
+            "ours, bitstate, one thread on one core",
+            &one_thread_bitstate,
         ),
         supertrace(
             OURS_BITSTATE_ALL,
@@ -192,7 +211,7 @@ impl Contender {
         match self.tool {
             Tool::Spin => spin::obstacle(),
             Tool::Rumur => rumur::obstacle(self),
-            Tool::Supertrace => ours::obstacle(supertrace, &self.search, scratch),
+            Tool::Supertrace => ours::obstacle(supertrace, self, scratch),
         }
     }
 
@@ -222,7 +241,9 @@ impl Contender {
                 format!("./pan {} {}", self.search.join(" "), spin::sizes_shown(self)),
             ],
             Tool::Rumur => rumur::commands(self),
-            Tool::Supertrace => vec![format!("supertrace check MODEL {}", self.search.join(" "))],
+            Tool::Supertrace => {
+                vec![ours::command("supertrace".as_ref(), self, "MODEL".as_ref()).join(" ")]
+            }
         }
     }
 }
@@ -247,6 +268,7 @@ mod tests {
             shown(OURS_ALL),
             ["supertrace check MODEL --reduce none --threads 2 --ignore assert,deadlock --json"]
         );
+        assert!(shown(OURS_CORE)[0].starts_with("taskset -c 0 supertrace check MODEL --reduce"));
         assert_eq!(
             shown(SPIN_COLLAPSE)[1],
             "gcc -O3 -DSAFETY -DNOREDUCE -DCOLLAPSE -DNOFAIR -DVECTORSZ=2048 -DMEMLIM=8000 \

@@ -13,9 +13,9 @@ in turn; then the time to verdict on small models. 'latency' measures what rando
 access to memory costs on this machine; 'murphi' compares with Rumur on Murphi models.
 
   --models NAME...   these models of the list, or files, and no small models
-  --only NAME...     these contenders: spin, spin-por, spin-collapse, ours, ours-all,
-                     ours-compress, ours-default, spin-bitstate, ours-bitstate,
-                     ours-bitstate-all
+  --only NAME...     these contenders: spin, spin-por, spin-collapse, ours, ours-core,
+                     ours-all, ours-compress, ours-default, spin-bitstate,
+                     ours-bitstate, ours-bitstate-core, ours-bitstate-all
   --quick            only five models of middle size, and a few small ones
   --startup          only the small models
   --repeat N         runs of each contender on each model (3)

@@ -9,6 +9,8 @@ use std::process::Command;
 
 /// The smallest model, to find out which options the binary knows.
 const TINY: &str = "init { skip }\n";
+/// Has a command run on one core; of util-linux.
+const ONE_CORE: [&str; 3] = ["taskset", "-c", "0"];
 /// The exit code for flags that are not understood.
 const BAD_USAGE: i32 = 2;
 
@@ -32,24 +34,38 @@ pub fn build(given: Option<&Path>) -> Result<PathBuf, String> {
     Ok(target.join("release/supertrace"))
 }
 
-/// Why the binary refuses these flags, if it does. Any other failure is not
-/// for this place: it will show, and count as one, when models are searched.
-pub fn obstacle(supertrace: &Path, flags: &[String], scratch: &Path) -> Option<String> {
+/// Why the binary refuses these flags, if it does, or cannot be run as it is to be. Any
+/// other failure is not for this place: it will show, and count as one, when models
+/// are searched.
+pub fn obstacle(supertrace: &Path, contender: &Contender, scratch: &Path) -> Option<String> {
     let model = scratch.join("tiny.pml");
     std::fs::write(&model, TINY).ok()?;
-    let output = Command::new(supertrace).arg("check").arg(&model).args(flags).output().ok()?;
+    let mut command = command(supertrace, contender, &model).into_iter();
+    let program = command.next()?;
+    let output = match Command::new(&program).args(command).output() {
+        Ok(output) => output,
+        Err(error) => return Some(format!("cannot run '{program}': {error}")),
+    };
     let refused = output.status.code() == Some(BAD_USAGE);
     let text = String::from_utf8_lossy(&output.stderr).into_owned();
     refused.then(|| text.lines().next().unwrap_or("refused").to_string())
 }
 
+/// The whole command, program first.
+pub fn command(supertrace: &Path, contender: &Contender, model: &Path) -> Vec<String> {
+    let [supertrace, model] = [supertrace, model].map(|path| path.to_string_lossy().into());
+    let prefix = if contender.one_core { &ONE_CORE[..] } else { &[] };
+    let mut command: Vec<String> = prefix.iter().map(|word| word.to_string()).collect();
+    command.extend([supertrace, "check".to_string(), model]);
+    command.extend(contender.search.iter().cloned());
+    command
+}
+
 pub fn prepare(contender: &Contender, model: &Model, supertrace: &Path, dir: &Path) -> Prepared {
-    let path = model.path.to_string_lossy().into_owned();
-    let mut args = vec!["check".to_string(), path];
-    args.extend(contender.search.iter().cloned());
+    let mut command = command(supertrace, contender, &model.path).into_iter();
     Prepared {
-        program: supertrace.into(),
-        args,
+        program: command.next().expect("a program").into(),
+        args: command.collect(),
         dir: dir.into(),
         sizes: None,
         steps: Vec::new(),

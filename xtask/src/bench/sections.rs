@@ -3,8 +3,8 @@
 //! In every ratio, more than 1 means that ours is the better.
 
 use super::contenders::{
-    Graph, OURS, OURS_ALL, OURS_BITSTATE, OURS_BITSTATE_ALL, OURS_COMPRESS, OURS_DEFAULT, SPIN,
-    SPIN_BITSTATE, SPIN_COLLAPSE, SPIN_POR, Tool,
+    Graph, OURS, OURS_ALL, OURS_BITSTATE, OURS_BITSTATE_ALL, OURS_BITSTATE_CORE, OURS_COMPRESS,
+    OURS_CORE, OURS_DEFAULT, SPIN, SPIN_BITSTATE, SPIN_COLLAPSE, SPIN_POR, Tool,
 };
 use super::startup::{LIMIT_SECONDS, Small};
 use super::summary::{Pair, Ratios, Side, median};
@@ -74,17 +74,31 @@ fn speed(pairs: &[Pair]) -> String {
 }
 
 fn all_cores(results: &Results) -> Option<Section> {
-    let mut pairs = results.pairs(OURS, OURS_ALL);
-    pairs.retain(|pair| pair.ours.states > LARGE);
-    let mut table =
-        Table::new(["model", "states", "one thread, states/s", "all cores, states/s", "speed-up"]);
+    let large = |theirs| {
+        let mut pairs = results.pairs(theirs, OURS_ALL);
+        pairs.retain(|pair| pair.ours.states > LARGE);
+        pairs
+    };
+    let (pairs, over_core) = (large(OURS), large(OURS_CORE));
+    let mut table = Table::new([
+        "model",
+        "states",
+        "one thread, states/s",
+        "the same on one core",
+        "all cores, states/s",
+        "speed-up",
+        "over one core",
+    ]);
     for pair in &pairs {
+        let core = pair.measured.side(OURS_CORE);
         table.push([
             name(pair),
             thousands(pair.ours.states as u64),
             per_second(pair.theirs.states_per_second()),
+            or_unknown(core, |side| per_second(side.states_per_second())),
             per_second(pair.ours.states_per_second()),
             ratio(pair.theirs.wall_seconds / pair.ours.wall_seconds),
+            or_unknown(core, |side| ratio(side.wall_seconds / pair.ours.wall_seconds)),
         ]);
     }
     let points = vec![
@@ -92,6 +106,11 @@ fn all_cores(results: &Results) -> Option<Section> {
         format!(
             "The same by our own clock, the search alone: {}.",
             Ratios::new(&pairs, |side| Some(side.reported_seconds)).describe()
+        ),
+        format!(
+            "All cores over one core, where the search by one thread has no other that makes \
+             code and provides memory for it (`{OURS_CORE}`): {}.",
+            speed(&over_core)
         ),
     ];
     Some(Section { title: format!("All cores: `{OURS_ALL}` and `{OURS}`"), points, table })
@@ -189,13 +208,18 @@ fn bitstate(results: &Results) -> Option<Section> {
     let speed = |pairs: &[Pair]| {
         Ratios::new(pairs, |side: &Side| Some(1.0 / side.states_per_second())).describe()
     };
-    let mut cores = results.pairs(OURS_BITSTATE, OURS_BITSTATE_ALL);
-    cores.retain(|pair| pair.ours.states > LARGE);
+    let speed_up = |contender| {
+        let mut pairs = results.pairs(contender, OURS_BITSTATE_ALL);
+        pairs.retain(|pair| pair.ours.states > LARGE);
+        speed(&pairs)
+    };
     let points = vec![
         format!("States per second of ours divided by Spin's: {}.", speed(&pairs)),
         format!(
-            "Speed-up by all cores on models of more than a million states: {}.",
-            speed(&cores)
+            "Speed-up by all cores on models of more than a million states: {}; over one core \
+             (`{OURS_BITSTATE_CORE}`): {}.",
+            speed_up(OURS_BITSTATE),
+            speed_up(OURS_BITSTATE_CORE)
         ),
         "Three bits of 2^30 for each state. 'Sees' is the share of all states.".into(),
     ];

@@ -29,6 +29,7 @@ fn rumur(name: &'static str, about: &'static str, graph: Graph, symmetry: &str) 
         generate: words(&generate),
         compile: words("-O3 -march=native"),
         search: Vec::new(),
+        one_core: false,
         limit: (graph == Graph::Canonical).then_some(EXHAUSTIVE_SECONDS),
     }
 }
@@ -49,6 +50,7 @@ fn ours(
         generate: Vec::new(),
         compile: Vec::new(),
         search: words(&search),
+        one_core: false,
         limit: None,
     }
 }
