@@ -486,6 +486,12 @@ mod tests {
             };
             n_forms += 1;
             assert!(known.iter().all(|state| pack(&form, state).is_some()));
+            let packed: Vec<u64> = states.iter().filter_map(|state| pack(&form, state)).collect();
+            let again = |words: &[u64]| {
+                form.known().again(|add| words.iter().try_for_each(|w| add(&unpack(&form, *w))))
+            };
+            let bounds: Vec<u64> = form.bounds(packed.iter().copied()).collect();
+            assert_eq!(again(&bounds), again(&packed), "they vary as all do");
             for state in others {
                 match pack(&form, state) {
                     Some(packed) => {
