@@ -60,7 +60,10 @@ impl Aim {
     /// A table that so many entries are put into, with others to come.
     fn table(self, n: u64, budget: &Arc<Budget>) -> Option<Table<Whole>> {
         let n = if self == Aim::Speed { 2 * n } else { n };
-        Table::for_entries(n, budget, self.growth())
+        // Where memory is short it begins small: what is moved there gives its own back
+        // on the way.
+        let small = || Table::new(budget, self.growth());
+        Table::for_entries(n, budget, self.growth()).or_else(small)
     }
 }
 
